@@ -1,0 +1,1 @@
+.PHONY: setup run test check bench record fix lock cluster

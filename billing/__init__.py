@@ -1,0 +1,1 @@
+"""What it costs: cost lines, rates, allocation rules, statements."""

@@ -1,0 +1,382 @@
+"""From the API server's JSON, v1beta1 or v1beta2, to the records of `objects`. The only parser.
+
+Every `parse_*` raises MalformedObject with a sentence when a field it needs cannot be read. Fields, conditions, reasons
+and resources it does not know are left as they are.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from scheduling import names
+from scheduling.objects import (
+    Admission,
+    AdmissionCheckState,
+    ClusterQueue,
+    Cohort,
+    Condition,
+    Evictions,
+    FlavorQuotas,
+    Json,
+    LocalQueue,
+    Owner,
+    PodSet,
+    PodSetAssignment,
+    Preemption,
+    PriorityClass,
+    QueueStatus,
+    Quota,
+    ReportedUsage,
+    ResourceFlavor,
+    ResourceGroup,
+    Workload,
+)
+from scheduling.quantities import BadQuantity, parse_milli, parse_quantity, saturate
+
+Record = TypeVar("Record")
+
+_EMPTY: Mapping[str, Any] = {}
+_TRUTH = {"True": True, "False": False}
+_WEIGHT_ONE = 1000
+_LONGEST_REASON = 200
+
+
+class MalformedObject(ValueError):
+    """An object of the cluster that cannot be read; the text names it and says why."""
+
+
+def parse_workload(obj: Json) -> Workload:
+    """A Workload object. Raises MalformedObject."""
+    return _read(obj, _workload)
+
+
+def parse_cluster_queue(obj: Json) -> ClusterQueue:
+    """A ClusterQueue object. Raises MalformedObject."""
+    return _read(obj, _cluster_queue)
+
+
+def parse_cohort(obj: Json) -> Cohort:
+    """A Cohort object. Raises MalformedObject."""
+    return _read(obj, _cohort)
+
+
+def parse_local_queue(obj: Json) -> LocalQueue:
+    """A LocalQueue object. Raises MalformedObject."""
+    return _read(obj, _local_queue)
+
+
+def parse_resource_flavor(obj: Json) -> ResourceFlavor:
+    """A ResourceFlavor object. Raises MalformedObject."""
+    return _read(obj, _resource_flavor)
+
+
+def parse_priority_class(obj: Json) -> PriorityClass:
+    """A WorkloadPriorityClass object, whose value stands beside its metadata. Raises MalformedObject."""
+    return _read(obj, _priority_class)
+
+
+def parse_time(text: str | None) -> datetime | None:
+    """An API time as an aware UTC datetime; None stays None. Raises ValueError."""
+    if not text:
+        return None
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def parse_resources(listed: Json | None) -> dict[str, int]:
+    """A resource list in smallest units. Raises BadQuantity."""
+    return {name: parse_quantity(text, name) for name, text in (listed or _EMPTY).items()}
+
+
+def pod_requests(template: Json) -> dict[str, int]:
+    """What one pod of a template asks for, limits standing in for missing requests. Raises BadQuantity."""
+    spec = template.get("spec") or _EMPTY
+    running = _sum(_container_requests(c) for c in spec.get("containers") or ())
+    starting: dict[str, int] = {}
+    for container in spec.get("initContainers") or ():
+        asked = _container_requests(container)
+        if container.get("restartPolicy") == "Always":
+            running = _sum((running, asked))
+            continue
+        for name, amount in asked.items():
+            starting[name] = max(starting.get(name, 0), amount)
+    together = {name: max(running.get(name, 0), starting.get(name, 0)) for name in {**running, **starting}}
+    return _sum((together, parse_resources(spec.get("overhead"))))
+
+
+def _container_requests(container: Json) -> dict[str, int]:
+    resources = container.get("resources") or _EMPTY
+    return parse_resources({**(resources.get("limits") or _EMPTY), **(resources.get("requests") or _EMPTY)})
+
+
+def _sum(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for each in amounts:
+        for name, amount in each.items():
+            total[name] = saturate(total.get(name, 0) + amount)
+    return total
+
+
+def _read(obj: Json, read: Callable[[Json, Json], Record]) -> Record:
+    try:
+        return read(obj["metadata"], obj)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise MalformedObject(f"{_title(obj)}: {_why(error)}") from error
+
+
+def _title(obj: object) -> str:
+    meta = obj.get("metadata") if isinstance(obj, dict) else None
+    if not isinstance(meta, dict):
+        return "an object without metadata"
+    place = "/".join(str(part) for part in (meta.get("namespace"), meta.get("name")) if part)
+    return f"{obj.get('kind') or 'object'} {place or '(no name)'}"  # type: ignore[attr-defined]
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"field {error.args[0]} is missing"
+    if isinstance(error, BadQuantity):
+        return str(error)
+    return f"a field has an unexpected form ({type(error).__name__}: {str(error)[:_LONGEST_REASON]})"
+
+
+def _version(meta: Json) -> int:
+    return int(meta.get("resourceVersion") or 0)
+
+
+def _conditions(status: Json) -> dict[str, Condition]:
+    return {
+        c["type"]: Condition(
+            c["type"],
+            _TRUTH.get(c["status"]),
+            c.get("reason") or "",
+            c.get("message") or "",
+            parse_time(c.get("lastTransitionTime")),
+        )
+        for c in status.get("conditions") or ()
+    }
+
+
+def _owner(meta: Json) -> Owner | None:
+    references = meta.get("ownerReferences") or ()
+    for reference in references:
+        if reference.get("controller") or len(references) == 1:
+            return Owner(reference["kind"], reference["name"], reference["uid"])
+    return None
+
+
+def _boost(meta: Json) -> int:
+    text = (meta.get("annotations") or _EMPTY).get(names.PRIORITY_BOOST_ANNOTATION)
+    try:
+        return int(text) if text else 0
+    except ValueError:
+        return 0  # Kueue falls back to the base priority, too
+
+
+def _workload(meta: Json, obj: Json) -> Workload:
+    spec = obj["spec"]
+    status = obj.get("status") or _EMPTY
+    requeue = status.get("requeueState") or _EMPTY
+    class_ref = spec.get("priorityClassRef") or _EMPTY
+    past = status.get("accumulatedPastExecutionTimeSeconds", status.get("accumulatedPastExexcutionTimeSeconds"))
+    return Workload(
+        uid=meta["uid"],
+        namespace=meta["namespace"],
+        name=meta["name"],
+        resource_version=_version(meta),
+        created_at=parse_time(meta.get("creationTimestamp")),
+        deleted_at=parse_time(meta.get("deletionTimestamp")),
+        labels=meta.get("labels") or _EMPTY,
+        queue_name=spec.get("queueName") or "",
+        priority=int(spec.get("priority") or 0),
+        priority_boost=_boost(meta),
+        priority_class=class_ref.get("name") or spec.get("priorityClassName") or "",
+        active=spec.get("active") is not False,
+        owner=_owner(meta),
+        pod_sets=tuple(_pod_set(p) for p in spec.get("podSets") or ()),
+        conditions=_conditions(status),
+        admission=_admission(status.get("admission")),
+        reclaimable={p["name"]: int(p["count"]) for p in status.get("reclaimablePods") or ()},
+        pending_requests={p["name"]: parse_resources(p.get("resources")) for p in status.get("resourceRequests") or ()},
+        requeue_at=parse_time(requeue.get("requeueAt")),
+        requeue_count=int(requeue.get("count") or 0),
+        evictions=tuple(_evictions(status)),
+        accumulated_seconds=int(past or 0),
+        maximum_seconds=spec.get("maximumExecutionTimeSeconds"),
+        checks=tuple(
+            AdmissionCheckState(c["name"], c.get("state") or "", c.get("message") or "")
+            for c in status.get("admissionChecks") or ()
+        ),
+    )
+
+
+def _evictions(status: Json) -> Iterable[Evictions]:
+    for counter in (status.get("schedulingStats") or _EMPTY).get("evictions") or ():
+        yield Evictions(counter["reason"], counter.get("underlyingCause") or "", int(counter["count"]))
+
+
+def _pod_set(pod_set: Json) -> PodSet:
+    return PodSet(pod_set["name"], int(pod_set["count"]), pod_set.get("minCount"), pod_set.get("template") or _EMPTY)
+
+
+def _admission(admission: Json | None) -> Admission | None:
+    if not admission:
+        return None
+    return Admission(
+        admission["clusterQueue"],
+        tuple(
+            PodSetAssignment(
+                a["name"],
+                a.get("flavors") or _EMPTY,
+                parse_resources(a.get("resourceUsage")),
+                int(a.get("count") or 0),
+            )
+            for a in admission.get("podSetAssignments") or ()
+        ),
+    )
+
+
+def _cluster_queue(meta: Json, obj: Json) -> ClusterQueue:
+    spec = _current_spelling(obj.get("spec") or _EMPTY)
+    return ClusterQueue(
+        name=meta["name"],
+        uid=meta["uid"],
+        resource_version=_version(meta),
+        created_at=parse_time(meta.get("creationTimestamp")),
+        deleted_at=parse_time(meta.get("deletionTimestamp")),
+        cohort=spec.get("cohortName") or None,
+        groups=_groups(spec),
+        strategy=spec.get("queueingStrategy") or names.BEST_EFFORT_FIFO,
+        preemption=_preemption(spec.get("preemption") or _EMPTY),
+        stop_policy=spec.get("stopPolicy") or names.STOP_NONE,
+        fair_weight=_weight(spec),
+        conditions=_conditions(obj.get("status") or _EMPTY),
+        status=_queue_status(obj.get("status") or _EMPTY),
+        spec=spec,
+    )
+
+
+def _current_spelling(spec: Json) -> Json:
+    """v1beta1's names of a ClusterQueue's fields in v1beta2's spelling."""
+    if "cohort" not in spec:
+        return spec
+    rest = {name: value for name, value in spec.items() if name != "cohort"}
+    return {**rest, "cohortName": spec["cohort"]}
+
+
+def _groups(spec: Json) -> tuple[ResourceGroup, ...]:
+    return tuple(
+        ResourceGroup(
+            tuple(group.get("coveredResources") or ()),
+            tuple(FlavorQuotas(f["name"], _quotas(f.get("resources") or ())) for f in group.get("flavors") or ()),
+        )
+        for group in spec.get("resourceGroups") or ()
+    )
+
+
+def _quotas(resources: Iterable[Json]) -> dict[str, Quota]:
+    return {
+        r["name"]: Quota(
+            parse_quantity(r.get("nominalQuota") or 0, r["name"]),
+            _limit(r.get("borrowingLimit"), r["name"]),
+            _limit(r.get("lendingLimit"), r["name"]),
+        )
+        for r in resources
+    }
+
+
+def _limit(text: str | int | None, resource: str) -> int | None:
+    return None if text is None else parse_quantity(text, resource)
+
+
+def _preemption(preemption: Json) -> Preemption:
+    borrowing = preemption.get("borrowWithinCohort") or _EMPTY
+    return Preemption(
+        preemption.get("withinClusterQueue") or names.NEVER,
+        preemption.get("reclaimWithinCohort") or names.NEVER,
+        borrowing.get("policy") or names.NEVER,
+        borrowing.get("maxPriorityThreshold"),
+    )
+
+
+def _weight(spec: Json) -> int:
+    weight = (spec.get("fairSharing") or _EMPTY).get("weight")
+    return _WEIGHT_ONE if weight is None else parse_milli(weight)
+
+
+def _queue_status(status: Json) -> QueueStatus:
+    return QueueStatus(
+        _reported(status.get("flavorsReservation") or ()),
+        _reported(status.get("flavorsUsage") or ()),
+        int(status.get("pendingWorkloads") or 0),
+        int(status.get("reservingWorkloads") or 0),
+        int(status.get("admittedWorkloads") or 0),
+        (status.get("fairSharing") or _EMPTY).get("weightedShare"),
+    )
+
+
+def _reported(flavors: Iterable[Json]) -> dict[tuple[str, str], ReportedUsage]:
+    return {
+        (flavor["name"], r["name"]): ReportedUsage(
+            parse_quantity(r.get("total") or 0, r["name"]), parse_quantity(r.get("borrowed") or 0, r["name"])
+        )
+        for flavor in flavors
+        for r in flavor.get("resources") or ()
+    }
+
+
+def _cohort(meta: Json, obj: Json) -> Cohort:
+    spec = obj.get("spec") or _EMPTY
+    status = obj.get("status") or _EMPTY
+    return Cohort(
+        name=meta["name"],
+        uid=meta["uid"],
+        resource_version=_version(meta),
+        created_at=parse_time(meta.get("creationTimestamp")),
+        parent=spec.get("parentName") or None,
+        groups=_groups(spec),
+        fair_weight=_weight(spec),
+        weighted_share=(status.get("fairSharing") or _EMPTY).get("weightedShare"),
+        spec=spec,
+    )
+
+
+def _local_queue(meta: Json, obj: Json) -> LocalQueue:
+    spec = obj.get("spec") or _EMPTY
+    return LocalQueue(
+        namespace=meta["namespace"],
+        name=meta["name"],
+        uid=meta["uid"],
+        resource_version=_version(meta),
+        created_at=parse_time(meta.get("creationTimestamp")),
+        cluster_queue=spec.get("clusterQueue") or "",
+        stop_policy=spec.get("stopPolicy") or names.STOP_NONE,
+        conditions=_conditions(obj.get("status") or _EMPTY),
+        spec=spec,
+    )
+
+
+def _resource_flavor(meta: Json, obj: Json) -> ResourceFlavor:
+    spec = obj.get("spec") or _EMPTY
+    return ResourceFlavor(
+        name=meta["name"],
+        uid=meta["uid"],
+        resource_version=_version(meta),
+        created_at=parse_time(meta.get("creationTimestamp")),
+        node_labels=spec.get("nodeLabels") or _EMPTY,
+        topology=spec.get("topologyName") or "",
+        spec=spec,
+    )
+
+
+def _priority_class(meta: Json, obj: Json) -> PriorityClass:
+    value, description = int(obj["value"]), obj.get("description") or ""
+    return PriorityClass(
+        name=meta["name"],
+        uid=meta["uid"],
+        resource_version=_version(meta),
+        created_at=parse_time(meta.get("creationTimestamp")),
+        value=value,
+        description=description,
+        spec={"value": value, "description": description},
+    )
