@@ -9,10 +9,19 @@ class GatewayError(Exception):
     retryable: ClassVar[bool] = False
 
 
+class ConfigurationError(GatewayError):
+    """The portal's own settings for the connection cannot be used: a missing kubeconfig or context, unreadable YAML,
+    a credential plugin without a token, a certificate that the configured authority did not sign."""
+
+
 class Unavailable(GatewayError):
-    """No answer, a timeout, 429 or a 5xx."""
+    """No answer, a timeout, a broken connection, 429 or a 5xx. `retry_after`: the seconds the server asked to wait."""
 
     retryable = True
+
+    def __init__(self, text: str, retry_after: float | None = None) -> None:
+        super().__init__(text)
+        self.retry_after = retry_after
 
 
 class Denied(GatewayError):
@@ -34,4 +43,4 @@ class Gone(GatewayError):
 
 
 class BadReply(GatewayError):
-    """An answer that cannot be read."""
+    """An answer that cannot be read, or a request that the server finds wrong."""

@@ -2,22 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Generic, TypeVar
 
+from gateways.errors import GatewayError
+
 Record = TypeVar("Record")
-
-
-@dataclass(frozen=True, slots=True)
-class Page(Generic[Record]):
-    """One page of a list. `resource_version` is the whole list's; `restarted` marks the first page after a 410 made
-    the list start again: what earlier pages told no longer belongs to it. `malformed` holds a sentence per object
-    that could not be read. `is_last` closes the list."""
-
-    records: tuple[Record, ...]
-    malformed: tuple[str, ...]
-    resource_version: int
-    restarted: bool
-    is_last: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +18,21 @@ class ObjectVersion:
     namespace: str
     name: str
     resource_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Record]):
+    """One page of a list. `resource_version` is the whole list's; `restarted` marks the first page after a 410 made
+    the list start again: what earlier pages told no longer belongs to it. `malformed` holds a sentence per object
+    that could not be read; `unread` names those of them whose metadata could: they exist, so they are not absent.
+    `is_last` closes the list."""
+
+    records: tuple[Record, ...]
+    malformed: tuple[str, ...]
+    resource_version: int
+    restarted: bool
+    is_last: bool
+    unread: tuple[ObjectVersion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,39 @@ class Change(Generic[Record]):
 
 
 @dataclass(frozen=True, slots=True)
+class Batch(Generic[Record]):
+    """What a watch told within a moment: the newest change of each object, in order. All that happened up to
+    `resource_version` has been told. An empty batch is a sign of life."""
+
+    changes: tuple[Change[Record], ...]
+    resource_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Relisted:
+    """One page of a metadata-only list, told at an interval: compare it with what is stored and read what differs."""
+
+    page: Page[ObjectVersion]
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """Reading failed; it is tried again. `since` (UTC) is when everything was last known; told at every attempt."""
+
+    error: GatewayError
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """Reading works again after an Outage. `lossless`: the watch went on where it had stopped, every change was told.
+    Otherwise what came and went since `since` was not seen."""
+
+    since: datetime
+    lossless: bool
+
+
+@dataclass(frozen=True, slots=True)
 class NodeRecord:
     """A node. `healthy`: Ready, schedulable and not marked unhealthy by HyperPod. `allocatable` in smallest units."""
 
@@ -49,6 +87,13 @@ class NodeRecord:
     instance_type: str
     healthy: bool
     allocatable: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceRecord:
+    name: str
+    uid: str
+    labels: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

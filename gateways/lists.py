@@ -1,0 +1,102 @@
+"""Lists of the Kubernetes API, read in pages, one page in memory at a time."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeVar
+
+from gateways.errors import BadReply, Gone
+from gateways.http import JSON, Api
+from gateways.records import ObjectVersion, Page
+from scheduling.objects import Json
+from scheduling.parsing import MalformedObject
+
+Record = TypeVar("Record")
+
+PAGE_SIZE: Final = 500
+
+_METADATA_ONLY: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+_MOST_RESTARTS: Final = 3
+
+
+def list_pages(
+    api: Api,
+    path: str,
+    parse: Callable[[Json], Record],
+    *,
+    query: dict[str, str | int] | None = None,
+    accept: str = JSON,
+    page_size: int = PAGE_SIZE,
+) -> Iterator[Page[Record]]:
+    """The pages of the list at `path`, each object through `parse`, which may raise MalformedObject.
+
+    A continue token that the server no longer knows (410) restarts the list, at most three times. Raises GatewayError.
+    """
+    token, version, restarts, restarted = "", 0, 0, False
+    while True:
+        asked = {**(query or {}), "limit": page_size, **({"continue": token} if token else {})}
+        try:
+            answer = api.get(path, asked, accept)
+        except Gone:
+            restarts += 1
+            if not token or restarts > _MOST_RESTARTS:
+                raise
+            token, version, restarted = "", 0, True
+            continue
+        meta, items = _parts(path, answer)
+        version = version or _list_version(path, meta)
+        following = meta.get("continue") or ""
+        if following and following == token:
+            raise BadReply(f"{path}: the list never ends, its continue token stays the same")
+        yield _page(items, parse, version, restarted, is_last=not following)
+        token, restarted = following, False
+        if not token:
+            return
+
+
+def list_versions(api: Api, path: str, page_size: int = PAGE_SIZE) -> Iterator[Page[ObjectVersion]]:
+    """The pages of a metadata-only list. Raises GatewayError."""
+    return list_pages(api, path, object_version, accept=_METADATA_ONLY, page_size=page_size)
+
+
+def object_version(obj: Json) -> ObjectVersion:
+    """Which object this is, in which version. Raises MalformedObject."""
+    try:
+        meta = obj["metadata"]
+        return ObjectVersion(meta["uid"], meta.get("namespace") or "", meta["name"], int(meta["resourceVersion"]))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise MalformedObject(f"an object without readable metadata ({type(error).__name__})") from error
+
+
+def _parts(path: str, answer: dict[str, Any]) -> tuple[dict[str, Any], list[Json]]:
+    meta, items = answer.get("metadata"), answer.get("items") or []
+    if not isinstance(meta, dict) or not isinstance(items, list):
+        raise BadReply(f"{path}: JSON, but no Kubernetes list")
+    return meta, items
+
+
+def _list_version(path: str, meta: dict[str, Any]) -> int:
+    try:
+        return int(meta["resourceVersion"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadReply(f"{path}: the list has no numeric resourceVersion") from error
+
+
+def _page(
+    items: list[Json], parse: Callable[[Json], Record], version: int, restarted: bool, is_last: bool
+) -> Page[Record]:
+    records: list[Record] = []
+    malformed: list[str] = []
+    unread: list[ObjectVersion] = []
+    for obj in items:
+        try:
+            records.append(parse(obj))
+        except MalformedObject as error:
+            malformed.append(str(error))
+            unread.extend(_version_if_readable(obj))
+    return Page(tuple(records), tuple(malformed), version, restarted, is_last, tuple(unread))
+
+
+def _version_if_readable(obj: Json) -> Iterator[ObjectVersion]:
+    try:
+        yield object_version(obj)
+    except MalformedObject:
+        return

@@ -1,0 +1,237 @@
+"""Lists, then watches, for ever: what a watcher process consumes."""
+
+import queue
+import random
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from gateways.errors import GatewayError, Gone, Unavailable
+from gateways.records import Batch, Change, ObjectVersion, Outage, Page, Recovered, Relisted
+from gateways.watches import WATCH_SECONDS
+
+
+class Identified(Protocol):
+    """A record of an object with a uid."""
+
+    @property
+    def uid(self) -> str: ...
+
+
+Record = TypeVar("Record", bound=Identified)
+
+RELIST_SECONDS: Final = 600.0
+
+_MOST_CHANGES: Final = 500
+_GATHER_SECONDS: Final = 0.2
+_STOP_SECONDS: Final = 0.5
+_PROBE_SECONDS: Final = 1
+_FIRST_PAUSE: Final = 1.0
+_LONGEST_PAUSE: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Source(Generic[Record]):
+    """How one kind is read. `watch` takes a resourceVersion and for how many seconds. With `list_versions` re-lists
+    are metadata-only, without it they are full."""
+
+    list_pages: Callable[[], Iterator[Page[Record]]]
+    watch: Callable[[int, int], Iterator[Change[Record]]]
+    list_versions: Callable[[], Iterator[Page[ObjectVersion]]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Where time comes from: `now` for what is told, `seconds` for intervals, `wait` to pause until an event."""
+
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    seconds: Callable[[], float] = time.monotonic
+    wait: Callable[[threading.Event, float], object] = threading.Event.wait
+
+
+Told = Page[Record] | Relisted | Batch[Record] | Outage | Recovered
+Read = Page[Record] | Relisted | Change[Record] | Outage | Recovered
+
+
+def follow(
+    source: Source[Record],
+    stop: threading.Event,
+    *,
+    since: int | None = None,
+    relist_seconds: float = RELIST_SECONDS,
+) -> Iterator[Told[Record]]:
+    """Everything that happens to a kind until `stop` is set, which is heeded within half a second.
+
+    Begins with a full list, or with the changes after the resourceVersion `since` where the server still knows it;
+    changes come in batches of what a fifth of a second brought. Never raises GatewayError: reading is tried again
+    after growing pauses, Outage and Recovered say so. A list that an Outage interrupts is void. Reading happens in a
+    thread of its own, at most two pages ahead.
+    """
+    waiting: queue.Queue[Any] = queue.Queue(maxsize=2)
+    ended = threading.Event()
+    told = Reader(source, ended, since, relist_seconds).read()
+    threading.Thread(target=_pump, args=(told, waiting, ended), daemon=True, name="watch").start()
+    try:
+        yield from _gather(waiting, stop)
+    finally:
+        ended.set()
+
+
+@dataclass
+class Reader(Generic[Record]):
+    """Reads one source, in the calling thread, until `ended` is set."""
+
+    source: Source[Record]
+    ended: threading.Event
+    since: int | None
+    relist_seconds: float
+    clock: Clock = field(default_factory=Clock)
+
+    def __post_init__(self) -> None:
+        self._version = self.since
+        self._is_complete = self.since is not None  # whether the consumer once had everything
+        self._relist_at = self.clock.seconds() + self.relist_seconds
+        self._known_at = self.clock.now()
+        self._outage: datetime | None = None
+        self._lossless = True
+        self._failures = 0
+
+    def read(self) -> Generator[Read[Record], None, None]:
+        """Pages, single changes (one without a record when a watch ended well), outages and recoveries."""
+        while not self.ended.is_set():
+            try:
+                if self._version is None or self.clock.seconds() >= self._relist_at:
+                    yield from self._list()
+                yield from self._watch()
+            except GatewayError as error:
+                yield self._failed(error)
+                self._pause(error)
+
+    def _list(self) -> Iterator[Read[Record]]:
+        page: Page[Any] | None = None
+        if self._is_complete and self.source.list_versions is not None:
+            for page in self.source.list_versions():
+                yield Relisted(page)
+        else:
+            for page in self.source.list_pages():
+                yield page
+        self._is_complete = True
+        self._relist_at = self.clock.seconds() + self.relist_seconds
+        if self._version is None and page is not None:
+            # Otherwise the watch goes on from its own version: it tells what came and went before the list, too.
+            self._version = page.resource_version
+        yield from self._succeeded()
+
+    def _watch(self) -> Iterator[Read[Record]]:
+        began = self.clock.seconds()
+        version = self._version or 0
+        # After an outage a short watch finds out whether the version is still known: the server says so at once or,
+        # by ending the watch in peace, not at all.
+        for change in self.source.watch(version, _PROBE_SECONDS if self._outage else WATCH_SECONDS):
+            self._version = change.resource_version or self._version
+            self._failures = 0
+            yield from self._succeeded()
+            yield change
+            if self.ended.is_set():
+                return
+        self._failures = 0
+        yield from self._succeeded()
+        yield Change(None, False, self._version or 0)
+        if self.clock.seconds() - began < _PROBE_SECONDS / 2:
+            self.clock.wait(self.ended, _FIRST_PAUSE)  # a server that ends watches at once is not asked in a loop
+
+    def _succeeded(self) -> Iterator[Recovered]:
+        outage, lossless = self._outage, self._lossless
+        self._known_at = self.clock.now()
+        self._outage, self._lossless = None, True
+        if outage is not None:
+            yield Recovered(outage, lossless)
+
+    def _failed(self, error: GatewayError) -> Outage:
+        self._failures += 1
+        self._outage = self._outage or self._known_at
+        if isinstance(error, Gone):
+            self._version, self._lossless = None, False
+        return Outage(error, self._outage)
+
+    def _pause(self, error: GatewayError) -> None:
+        if isinstance(error, Gone) and self._failures == 1:
+            return
+        pause = _FIRST_PAUSE * 2 ** min(self._failures - 1, 10) * random.uniform(0.5, 1)  # noqa: S311
+        asked = error.retry_after if isinstance(error, Unavailable) else None
+        self.clock.wait(self.ended, min(max(pause, asked or 0), _LONGEST_PAUSE))
+
+
+def _pump(told: Generator[Any, None, None], waiting: "queue.Queue[Any]", ended: threading.Event) -> None:
+    try:
+        for item in told:
+            if not _put(waiting, item, ended):
+                return
+    except Exception as error:
+        _put(waiting, error, ended)  # raised where the consumer sees it
+    finally:
+        told.close()
+
+
+def _put(waiting: "queue.Queue[Any]", item: object, ended: threading.Event) -> bool:
+    while not ended.is_set():
+        try:
+            waiting.put(item, timeout=_STOP_SECONDS)
+        except queue.Full:
+            continue
+        return True
+    return False
+
+
+def _gather(waiting: "queue.Queue[Any]", stop: threading.Event) -> Iterator[Told[Any]]:
+    gathered = _Gathered()
+    while not stop.is_set():
+        try:
+            item = waiting.get(timeout=gathered.patience(time.monotonic()))
+        except queue.Empty:
+            yield from gathered.take()
+            continue
+        if isinstance(item, Change):
+            gathered.add(item, time.monotonic())
+            if gathered.is_due(time.monotonic()):
+                yield from gathered.take()
+            continue
+        yield from gathered.take()
+        if isinstance(item, Exception):
+            raise item
+        yield item
+    yield from gathered.take()
+
+
+class _Gathered:
+    """Changes on their way to a batch; of each object only the newest."""
+
+    def __init__(self) -> None:
+        self._changes: dict[object, Change[Any]] = {}
+        self._version = 0
+        self._due: float | None = None
+
+    def add(self, change: Change[Any], seconds: float) -> None:
+        self._due = self._due if self._due is not None else seconds + _GATHER_SECONDS
+        self._version = change.resource_version or self._version
+        if change.record is not None:
+            self._changes.pop(change.record.uid, None)
+            self._changes[change.record.uid] = change
+        elif change.malformed:
+            self._changes[object()] = change
+
+    def patience(self, seconds: float) -> float:
+        """How long to wait for the next change."""
+        return _STOP_SECONDS if self._due is None else max(0.0, self._due - seconds)
+
+    def is_due(self, seconds: float) -> bool:
+        return len(self._changes) >= _MOST_CHANGES or (self._due is not None and seconds >= self._due)
+
+    def take(self) -> Iterator[Batch[Any]]:
+        if self._due is not None:
+            batch = Batch(tuple(self._changes.values()), self._version)
+            self._changes, self._due = {}, None
+            yield batch
