@@ -11,6 +11,7 @@ QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 PRIORITY_CLASS_LABEL: Final = "kueue.x-k8s.io/priority-class"
 JOB_UID_LABEL: Final = "kueue.x-k8s.io/job-uid"
 PRIORITY_BOOST_ANNOTATION: Final = "kueue.x-k8s.io/priority-boost"
+ADMISSION_GATE_ANNOTATION: Final = "kueue.x-k8s.io/admission-gated-by"
 INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 NODE_HEALTH_LABEL: Final = "sagemaker.amazonaws.com/node-health-status"
 NODE_SCHEDULABLE: Final = "Schedulable"
@@ -29,7 +30,15 @@ PREEMPTED: Final = "Preempted"
 REQUEUED: Final = "Requeued"
 PODS_READY: Final = "PodsReady"
 FINISHED: Final = "Finished"
+WAITING_FOR_REPLACEMENT_PODS: Final = "WaitingForReplacementPods"
 ACTIVE: Final = "Active"
+
+# Reasons of QuotaReserved=False that waiting alone does not mend
+INADMISSIBLE_REASONS: Final = ("Inadmissible", "ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured")
+
+# Reasons of QuotaReserved=False
+PENDING: Final = "Pending"
+ON_HOLD: Final = "OnHold"
 
 # Reasons of Evicted
 ADMISSION_CHECK: Final = "AdmissionCheck"

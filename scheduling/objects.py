@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from scheduling import names
 
 Json = Mapping[str, Any]
+FlavorResource = tuple[str, str]
+WEIGHT_ONE: Final = 1000  # a fair-share weight of 1, in thousandths
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +197,7 @@ class AdmissionCheckState:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A Kueue Workload. Identity is the uid: names recur. `reclaimable` counts pods whose quota is already given back."""
+    """A Kueue Workload. Identity is the uid: names recur. `reclaimable` counts pods that gave quota back."""
 
     uid: str
     namespace: str
@@ -221,6 +223,7 @@ class Workload:
     accumulated_seconds: int
     maximum_seconds: int | None
     checks: tuple[AdmissionCheckState, ...]
+    is_gated: bool = False
 
     @property
     def key(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from scheduling import names
 from scheduling.objects import (
+    WEIGHT_ONE,
     Admission,
     AdmissionCheckState,
     ClusterQueue,
@@ -37,7 +38,6 @@ Record = TypeVar("Record")
 
 _EMPTY: Mapping[str, Any] = {}
 _TRUTH = {"True": True, "False": False}
-_WEIGHT_ONE = 1000
 _LONGEST_REASON = 200
 
 
@@ -179,6 +179,7 @@ def _workload(meta: Json, obj: Json) -> Workload:
     requeue = status.get("requeueState") or _EMPTY
     class_ref = spec.get("priorityClassRef") or _EMPTY
     past = status.get("accumulatedPastExecutionTimeSeconds", status.get("accumulatedPastExexcutionTimeSeconds"))
+    pod_sets = tuple(_pod_set(p) for p in spec.get("podSets") or ())
     return Workload(
         uid=meta["uid"],
         namespace=meta["namespace"],
@@ -193,9 +194,9 @@ def _workload(meta: Json, obj: Json) -> Workload:
         priority_class=class_ref.get("name") or spec.get("priorityClassName") or "",
         active=spec.get("active") is not False,
         owner=_owner(meta),
-        pod_sets=tuple(_pod_set(p) for p in spec.get("podSets") or ()),
+        pod_sets=pod_sets,
         conditions=_conditions(status),
-        admission=_admission(status.get("admission")),
+        admission=_admission(status.get("admission"), pod_sets),
         reclaimable={p["name"]: int(p["count"]) for p in status.get("reclaimablePods") or ()},
         pending_requests={p["name"]: parse_resources(p.get("resources")) for p in status.get("resourceRequests") or ()},
         requeue_at=parse_time(requeue.get("requeueAt")),
@@ -207,6 +208,7 @@ def _workload(meta: Json, obj: Json) -> Workload:
             AdmissionCheckState(c["name"], c.get("state") or "", c.get("message") or "")
             for c in status.get("admissionChecks") or ()
         ),
+        is_gated=bool((meta.get("annotations") or _EMPTY).get(names.ADMISSION_GATE_ANNOTATION)),
     )
 
 
@@ -219,9 +221,10 @@ def _pod_set(pod_set: Json) -> PodSet:
     return PodSet(pod_set["name"], int(pod_set["count"]), pod_set.get("minCount"), pod_set.get("template") or _EMPTY)
 
 
-def _admission(admission: Json | None) -> Admission | None:
+def _admission(admission: Json | None, pod_sets: Iterable[PodSet]) -> Admission | None:
     if not admission:
         return None
+    counts = {p.name: p.count for p in pod_sets}
     return Admission(
         admission["clusterQueue"],
         tuple(
@@ -229,7 +232,7 @@ def _admission(admission: Json | None) -> Admission | None:
                 a["name"],
                 a.get("flavors") or _EMPTY,
                 parse_resources(a.get("resourceUsage")),
-                int(a.get("count") or 0),
+                int(a["count"]) if a.get("count") is not None else counts.get(a["name"], 0),
             )
             for a in admission.get("podSetAssignments") or ()
         ),
@@ -301,7 +304,7 @@ def _preemption(preemption: Json) -> Preemption:
 
 def _weight(spec: Json) -> int:
     weight = (spec.get("fairSharing") or _EMPTY).get("weight")
-    return _WEIGHT_ONE if weight is None else parse_milli(weight)
+    return WEIGHT_ONE if weight is None else parse_milli(weight)
 
 
 def _queue_status(status: Json) -> QueueStatus:

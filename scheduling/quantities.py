@@ -28,6 +28,20 @@ def saturate(amount: int) -> int:
     return max(INT64_MIN, min(INT64_MAX, amount))
 
 
+def add(amount: int, more: int) -> int:
+    """The sum of two amounts within int64. INT64_MAX stands for "unlimited" and stays so."""
+    if amount == INT64_MAX or more == INT64_MAX:
+        return INT64_MAX
+    return saturate(amount + more)
+
+
+def subtract(amount: int, less: int) -> int:
+    """The difference of two amounts within int64. Unlimited less an amount stays unlimited, less unlimited is 0."""
+    if amount == INT64_MAX:
+        return 0 if less == INT64_MAX else INT64_MAX
+    return INT64_MIN if less == INT64_MAX else saturate(amount - less)
+
+
 @lru_cache(maxsize=65536)
 def parse_quantity(text: str | int | float, resource: str) -> int:
     """The amount of `resource` in its smallest unit. Raises BadQuantity."""

@@ -1,0 +1,81 @@
+"""Kueue's own answers, and where `scheduling` disagrees with them."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from scheduling import parsing
+from scheduling.accounting import reserved_by_queue
+from scheduling.cohort import Figures, figures
+from scheduling.objects import ClusterQueue, Cohort, ReportedUsage, Workload
+from scheduling.queue_order import queue_orders
+
+Json = dict[str, Any]
+Amounts = dict[tuple[str, str], ReportedUsage]
+
+
+class Answer:
+    """The objects of one situation as Kueue left them, and each ClusterQueue's order in the visibility API."""
+
+    def __init__(self, recorded: Json) -> None:
+        items = recorded["items"]
+        self.queues = [parsing.parse_cluster_queue(i) for i in items if i["kind"] == "ClusterQueue"]
+        self.cohorts = [parsing.parse_cohort(i) for i in items if i["kind"] == "Cohort"]
+        self.local_queues = [parsing.parse_local_queue(i) for i in items if i["kind"] == "LocalQueue"]
+        self.workloads = [parsing.parse_workload(i) for i in items if i["kind"] == "Workload"]
+        self.order: dict[str, list[str]] = recorded["order"]
+        self.fair_sharing: bool = recorded["fair_sharing"]
+
+    def disagreements(self) -> list[str]:
+        """A sentence for each figure of `scheduling` that is not Kueue's."""
+        return [*self._of_usage(), *(self._of_shares() if self.fair_sharing else ()), *self._of_order()]
+
+    def _of_usage(self) -> Iterator[str]:
+        reservation, usage = reserved_by_queue(self.workloads)
+        reserved = figures(self.queues, self.cohorts, reservation, usage)
+        used = figures(self.queues, self.cohorts, usage, usage)
+        for queue in self.queues:
+            yield from _different(queue, "reserves", queue.status.reservation, _reported(reserved, queue.name))
+            yield from _different(queue, "uses", queue.status.usage, _reported(used, queue.name))
+
+    def _of_shares(self) -> Iterator[str]:
+        reservation, usage = reserved_by_queue(self.workloads)
+        ours = figures(self.queues, self.cohorts, reservation, usage)
+        standings = {**ours.queues, **ours.cohorts}
+        for each in (*self.queues, *self.cohorts):
+            theirs, found = _share(each), standings[each.name].weighted_share
+            if theirs != found:
+                yield f"{each.name}: Kueue's weighted share is {theirs}, ours {found}"
+
+    def _of_order(self) -> Iterator[str]:
+        """Kueue's order must be ours up to the order of those with equal priority and second."""
+        ours = queue_orders(self.queues, self.local_queues, self.workloads)
+        for queue, theirs in self.order.items():
+            mine = [w.key for w in ours[queue]]
+            if theirs != mine and _ranks(ours[queue], theirs) != _ranks(ours[queue], mine):
+                yield f"{queue}: Kueue's order is {theirs}, ours {mine}"
+
+
+def _reported(ours: Figures, queue: str) -> Amounts:
+    return {
+        key: ReportedUsage(line.reservation, line.borrowed)
+        for key, line in ours.queues[queue].figures.items()
+        if line.listed
+    }
+
+
+def _different(queue: ClusterQueue, verb: str, theirs: Iterable[Any], ours: Amounts) -> Iterator[str]:
+    kueues = dict(theirs)  # type: ignore[arg-type]
+    for key in sorted(kueues.keys() | ours.keys()):
+        if kueues.get(key) != ours.get(key):
+            yield f"{queue.name} {verb} of {key}: Kueue says {kueues.get(key)}, we {ours.get(key)}"
+
+
+def _share(each: ClusterQueue | Cohort) -> int | None:
+    return each.status.weighted_share if isinstance(each, ClusterQueue) else each.weighted_share
+
+
+def _ranks(ours: list[Workload], keys: list[str]) -> list[Any]:
+    """The order with those that tie in priority and second as one set; a stranger stands for itself."""
+    known = {w.key: (w.effective_priority, w.created_at) for w in ours}
+    return [(rank, frozenset(tied)) for rank, tied in groupby(keys, key=lambda k: known.get(k, k))]
