@@ -146,7 +146,7 @@ class Api:
                 client.configuration.host + call.target,
                 body=call.body,
                 headers=headers,
-                timeout=urllib3.Timeout(self._timeouts.connect, call.read_timeout or self._timeouts.read),
+                timeout=urllib3.Timeout(connect=self._timeouts.connect, read=call.read_timeout or self._timeouts.read),
                 retries=False,
                 redirect=False,
                 preload_content=False,
