@@ -1,0 +1,143 @@
+"""Looks at workloads into Workload, Span and SpanUsage rows: the one comparison that list and watch share.
+
+What is stored is compared with what was seen, in batches of at most `write_path.BATCH`, each in one short transaction
+under the cluster's lock. An object is skipped unless it is newer than what is stored, so batches may come late or twice.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from jobs import now as caches
+from jobs.models import Span, Workload
+from jobs.observed import COLUMNS, row_of
+from jobs.span_rows import SpanWriter
+from jobs.states import OVER, JobState
+from portal.write_path import BATCH, exclusive, upsert
+from scheduling import objects
+from scheduling.quantities import BadQuantity
+from teams.models import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Vanished:
+    """A workload that vanished between `after` and `before`, known at `resource_version` of the whole list; not believed
+    if it was seen later than that. `watched`: its deletion itself was seen."""
+
+    uid: str
+    resource_version: int
+    after: datetime
+    before: datetime
+    watched: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    id: int
+    resource_version: int
+    gone_version: int | None
+
+
+def write_workloads(
+    cluster: Cluster,
+    records: Sequence[objects.Workload],
+    gone: Sequence[Vanished] = (),
+    *,
+    as_of: int | None = None,
+    now: datetime,
+    last_seen: datetime | None,
+) -> tuple[int, list[str]]:
+    """Bring the ledger up to these looks; returns how many workloads changed and a sentence per unreadable one.
+
+    `as_of` is the resourceVersion of the list they come from, None for single looks. `last_seen` is when the workloads
+    of this cluster were last known to be as stored: what changed unseen did so after.
+    """
+    written, malformed = 0, []
+    for start in range(0, max(len(records), len(gone)), BATCH):
+        looks, sentences = _looks(records[start : start + BATCH], cluster, now)
+        malformed += sentences
+        with exclusive(cluster.slug):
+            batch = _Batch(cluster, looks, gone[start : start + BATCH], as_of)
+            written += batch.write(now, last_seen or now)
+    return written, malformed
+
+
+Look = tuple[objects.Workload, tuple[Any, ...]]
+
+
+def _looks(records: Iterable[objects.Workload], cluster: Cluster, now: datetime) -> tuple[list[Look], list[str]]:
+    looks: dict[str, Look] = {}
+    malformed = []
+    for record in records:
+        try:
+            row = row_of(record, cluster.pk, now)
+        except (BadQuantity, TypeError, AttributeError, KeyError) as error:
+            malformed.append(f"Workload {record.key}: {error}")
+            continue
+        known = looks.get(record.uid)
+        if known is None or known[0].resource_version < record.resource_version:
+            looks[record.uid] = (record, row)
+    return list(looks.values()), malformed
+
+
+class _Batch:
+    """One transaction's worth of looks, compared with what is stored."""
+
+    def __init__(self, cluster: Cluster, looks: Sequence[Look], gone: Sequence[Vanished], as_of: int | None) -> None:
+        self.cluster = cluster
+        self.stored = self._read([record.uid for record, _ in looks] + [each.uid for each in gone])
+        self.fresh = [look for look in looks if self._is_news(look[0], as_of)]
+        self.ids = {uid: stored.id for uid, stored in self.stored.items()}
+        arriving = {record.uid for record, _ in self.fresh}
+        self.gone = [each for each in gone if self._is_gone(each, arriving)]
+
+    def _read(self, uids: list[str]) -> dict[str, _Stored]:
+        rows = Workload.objects.filter(cluster=self.cluster, uid__in=uids)
+        values = rows.values_list("uid", "id", "resource_version", "gone_version")
+        return {uid: _Stored(pk, version, gone) for uid, pk, version, gone in values}
+
+    def _is_news(self, record: objects.Workload, as_of: int | None) -> bool:
+        stored = self.stored.get(record.uid)
+        if stored is None:
+            return True
+        if stored.gone_version is not None:
+            return (as_of or record.resource_version) > stored.gone_version
+        return record.resource_version > stored.resource_version
+
+    def _is_gone(self, gone: Vanished, arriving: set[str]) -> bool:
+        stored = self.stored.get(gone.uid)
+        if stored is None:
+            return gone.uid in arriving
+        return stored.gone_version is None and stored.resource_version <= gone.resource_version
+
+    def write(self, now: datetime, last_seen: datetime) -> int:
+        """Returns how many workloads changed."""
+        if not self.fresh and not self.gone:
+            return 0
+        upsert(Workload, COLUMNS, [row for _, row in self.fresh], key=("cluster_id", "uid"), keep=("first_seen_at",))
+        self._learn_ids()
+        spans = SpanWriter([self.ids[uid] for uid in self._touched()], now=now, last_seen=last_seen)
+        for record, _ in self.fresh:
+            spans.look(self.ids[record.uid], record)
+        for each in self.gone:
+            spans.end(self.ids[each.uid], each.after, each.before, Span.End.DELETED)
+        touched = spans.write()
+        self._mark_gone()
+        caches.refresh(self.cluster, touched)
+        return len(self._touched())
+
+    def _touched(self) -> set[str]:
+        return {record.uid for record, _ in self.fresh} | {each.uid for each in self.gone}
+
+    def _learn_ids(self) -> None:
+        new = [record.uid for record, _ in self.fresh if record.uid not in self.ids]
+        if new:
+            rows = Workload.objects.filter(cluster=self.cluster, uid__in=new)
+            self.ids.update(rows.values_list("uid", "id"))
+
+    def _mark_gone(self) -> None:
+        for each in self.gone:
+            row = Workload.objects.filter(pk=self.ids[each.uid])
+            row.update(gone_after=each.after, gone_before=each.before, gone_version=each.resource_version)
+            row.exclude(state__in=OVER).update(state=JobState.CANCELLED if each.watched else JobState.ENDED)

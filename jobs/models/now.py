@@ -1,0 +1,65 @@
+"""Caches of what holds now. Derived from the ledger in the transaction that changes it; rebuilt they are equal."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from teams.models import Cluster, Team
+
+
+class QueueNow(models.Model):
+    """One (ClusterQueue, flavor, resource) at present, in the resource's smallest unit.
+
+    `listed`: in the queue's current spec. `lent_*` and `available` are None where they cannot be known (an
+    over-committed or cyclic tree). `root` is the tree's topmost cohort, empty outside any.
+    """
+
+    cluster = models.ForeignKey(Cluster, models.PROTECT, related_name="queues_now")
+    cluster_queue = models.CharField(max_length=253)
+    flavor = models.CharField(max_length=253)
+    resource = models.CharField(max_length=317)
+    cohort = models.CharField(max_length=253, blank=True)
+    root = models.CharField(max_length=253, blank=True)
+    listed = models.BooleanField()
+    nominal = models.BigIntegerField()
+    borrowing_limit = models.BigIntegerField(null=True)
+    lending_limit = models.BigIntegerField(null=True)
+    reservation = models.BigIntegerField()
+    usage = models.BigIntegerField()
+    borrowed = models.BigIntegerField()
+    lendable = models.BigIntegerField(null=True)
+    available = models.BigIntegerField(null=True)
+    potential = models.BigIntegerField(null=True)
+    lent_low = models.BigIntegerField(null=True)
+    lent_high = models.BigIntegerField(null=True)
+    over_committed = models.BooleanField(default=False)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["cluster", "cluster_queue", "flavor", "resource"], name="queue_now_key"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.cluster_queue} {self.flavor} {self.resource}"
+
+
+class TeamNow(models.Model):
+    """What one team's running workloads hold of one (ClusterQueue, flavor, resource), split into own and borrowed."""
+
+    team = models.ForeignKey(Team, models.PROTECT, related_name="now")
+    cluster = models.ForeignKey(Cluster, models.PROTECT, related_name="teams_now")
+    cluster_queue = models.CharField(max_length=253)
+    flavor = models.CharField(max_length=253)
+    resource = models.CharField(max_length=317)
+    own = models.BigIntegerField()
+    borrowed = models.BigIntegerField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["team", "cluster", "cluster_queue", "flavor", "resource"], name="team_now_key"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.team_id} in {self.cluster_queue}: {self.own} own, {self.borrowed} borrowed"

@@ -1,0 +1,115 @@
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+from django.urls import reverse
+
+from accounts.models import User
+from jobs.states import HOLDING, OVER, WAITING, JobState
+from teams.models import Cluster, NamespaceBinding, Team
+from teams.permissions import Permission
+
+
+class WorkloadQuerySet(models.QuerySet["Workload"]):
+    def live(self) -> "WorkloadQuerySet":
+        """In the cluster at the last read."""
+        return self.filter(gone_before__isnull=True)
+
+    def waiting(self) -> "WorkloadQuerySet":
+        return self.live().filter(state__in=WAITING)
+
+    def holding(self) -> "WorkloadQuerySet":
+        """With quota in hand: reserved, preparing, running, giving it back."""
+        return self.live().filter(state__in=HOLDING)
+
+    def of_teams(self, teams: Iterable[Team] | models.QuerySet[Team]) -> "WorkloadQuerySet":
+        """In namespaces that the teams own now."""
+        owned = NamespaceBinding.objects.current().filter(
+            cluster=OuterRef("cluster"), namespace=OuterRef("namespace"), team__in=teams
+        )
+        return self.filter(Exists(owned))
+
+    def visible_to(self, user: User, permission: Permission = Permission.SEE_TEAM) -> "WorkloadQuerySet":
+        return self.of_teams(Team.objects.visible_to(user, permission))
+
+    def in_queues(self, local_queues: Iterable[str]) -> "WorkloadQuerySet":
+        """Asking for one of these LocalQueues, each NAMESPACE/NAME."""
+        wanted = Q(pk__in=[])
+        for key in local_queues:
+            namespace, _, name = key.partition("/")
+            wanted |= Q(namespace=namespace, queue_name=name)
+        return self.filter(wanted)
+
+
+class Workload(models.Model):
+    """One Kueue Workload object, by uid: names recur. Never holds env values, arguments or foreign annotations.
+
+    `pod_sets`: [{"name", "count", "min_count", "requests": of one pod, smallest units}]. `conditions`: {type: {"status":
+    true|false|null, "reason", "message", "since"}}. `status`: what else Kueue says of it (jobs/observed.py). Gone between
+    `gone_after` and `gone_before`, equal when known; `gone_version` is the list's resourceVersion that told.
+    """
+
+    cluster = models.ForeignKey(Cluster, models.PROTECT, related_name="workloads")
+    uid = models.CharField(max_length=64)
+    namespace = models.CharField(max_length=253)
+    name = models.CharField(max_length=253)
+    resource_version = models.BigIntegerField()
+    created_at = models.DateTimeField()
+    queue_name = models.CharField(max_length=253)
+    queued_at = models.DateTimeField()
+    priority = models.BigIntegerField()
+    priority_class = models.CharField(max_length=253)
+    owner_kind = models.CharField(max_length=100)
+    owner_name = models.CharField(max_length=253)
+    owner_uid = models.CharField(max_length=64)
+    job_uid = models.CharField(max_length=64)
+    submitted_by = models.CharField(max_length=150, null=True)  # noqa: DJ001 (unknown is not empty)
+    submitted_by_source = models.CharField(max_length=20, blank=True, db_default="")
+    state = models.CharField(max_length=12, choices=JobState)
+    labels = models.JSONField(default=dict)
+    pod_sets = models.JSONField(default=list)
+    conditions = models.JSONField(default=dict)
+    status = models.JSONField(default=dict)
+    finished_at = models.DateTimeField(null=True)
+    first_seen_at = models.DateTimeField()
+    gone_after = models.DateTimeField(null=True)
+    gone_before = models.DateTimeField(null=True)
+    gone_version = models.BigIntegerField(null=True)
+
+    objects = WorkloadQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["cluster", "uid"], name="workload_key"),
+            models.CheckConstraint(
+                condition=Q(gone_before__isnull=True, gone_after__isnull=True)
+                | Q(gone_before__gte=models.F("gone_after")),
+                name="workload_gone_interval",
+            ),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["cluster", "namespace", "state", "-created_at"], name="workload_by_namespace"),
+            models.Index(
+                fields=["cluster", "state"], condition=Q(gone_before__isnull=True), name="workload_live_by_state"
+            ),
+            models.Index(fields=["job_uid"], name="workload_by_job"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("jobs:workload", args=[self.cluster.slug, self.uid])
+
+    @property
+    def title(self) -> str:
+        """What people call it: the job's name, or the Workload's own."""
+        return self.owner_name or self.name
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in OVER or self.gone_before is not None
+
+    def condition(self, kind: str) -> dict[str, Any]:
+        return self.conditions.get(kind) or {}

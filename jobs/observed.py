@@ -1,0 +1,131 @@
+"""What one look at a workload says: the columns to store and the quota it holds. Pure."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from jobs.states import state_of
+from scheduling import names
+from scheduling.accounting import workload_usage
+from scheduling.objects import Condition, Workload
+from scheduling.parsing import pod_requests
+from scheduling.quantities import saturate
+from scheduling.queue_order import queue_time
+
+Key: TypeAlias = tuple[str, str]
+"""(flavor, resource)"""
+
+COLUMNS = (
+    "cluster_id", "uid", "namespace", "name", "resource_version", "created_at", "queue_name", "queued_at", "priority",
+    "priority_class", "owner_kind", "owner_name", "owner_uid", "job_uid", "state", "labels", "pod_sets", "conditions",
+    "status", "finished_at", "first_seen_at", "gone_after", "gone_before", "gone_version",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Quota held in `cluster_queue` since `reserved_at`; amounts in smallest units."""
+
+    cluster_queue: str
+    reserved_at: datetime
+    admitted_at: datetime | None
+    evicted_at: datetime | None
+    amounts: dict[Key, int]
+
+
+def row_of(workload: Workload, cluster_id: int, now: datetime) -> tuple[Any, ...]:
+    """Values for COLUMNS. Raises scheduling.quantities.BadQuantity if a pod's requests cannot be read."""
+    owner = workload.owner
+    created = workload.created_at or now
+    return (
+        cluster_id,
+        workload.uid,
+        workload.namespace,
+        workload.name,
+        workload.resource_version,
+        created,
+        workload.queue_name,
+        queue_time(workload) or created,
+        workload.effective_priority,
+        workload.priority_class,
+        owner.kind if owner else "",
+        owner.name if owner else "",
+        owner.uid if owner else "",
+        workload.job_uid,
+        state_of(workload).value,
+        workload.labels,
+        [_pod_set(workload, index) for index in range(len(workload.pod_sets))],
+        {kind: _condition(condition) for kind, condition in workload.conditions.items()},
+        _status(workload),
+        workload.since(names.FINISHED) if workload.is_finished else None,
+        now,
+        None,
+        None,
+        None,
+    )
+
+
+def _pod_set(workload: Workload, index: int) -> dict[str, Any]:
+    pod_set = workload.pod_sets[index]
+    requests = pod_requests(pod_set.template)
+    return {"name": pod_set.name, "count": pod_set.count, "min_count": pod_set.min_count, "requests": requests}
+
+
+def _condition(condition: Condition) -> dict[str, Any]:
+    since = condition.since.isoformat() if condition.since else None
+    return {"status": condition.status, "reason": condition.reason, "message": condition.message, "since": since}
+
+
+def _status(workload: Workload) -> dict[str, Any]:
+    admission = workload.admission
+    status: dict[str, Any] = {
+        "cluster_queue": admission.cluster_queue if admission else "",
+        "assignments": [
+            {"name": a.name, "count": a.count, "flavors": a.flavors, "usage": a.usage}
+            for a in (admission.pod_sets if admission else ())
+        ],
+        "pending_requests": workload.pending_requests,
+        "evictions": [[e.reason, e.cause, e.count] for e in workload.evictions],
+        "accumulated_seconds": workload.accumulated_seconds,
+        "checks": [[c.name, c.state, c.message] for c in workload.checks],
+        "reclaimable": workload.reclaimable,
+        "requeue_count": workload.requeue_count,
+        "requeue_at": workload.requeue_at.isoformat() if workload.requeue_at else None,
+        "active": workload.active,
+    }
+    return {name: value for name, value in status.items() if value not in ("", [], {}, 0, None)}
+
+
+def hold_of(workload: Workload) -> Hold | None:
+    """The quota it holds now."""
+    return _hold(workload) if workload.holds_quota else None
+
+
+def past_hold_of(workload: Workload) -> Hold | None:
+    """The hold with which a finished workload ended: Kueue leaves its admission in place."""
+    return _hold(workload) if workload.is_finished and workload.is_true(names.QUOTA_RESERVED) else None
+
+
+def _hold(workload: Workload) -> Hold | None:
+    reserved_at = workload.since(names.QUOTA_RESERVED)
+    if workload.admission is None or reserved_at is None:
+        return None
+    amounts = {key: saturate(amount) for key, amount in workload_usage(workload).items()}
+    return Hold(
+        workload.admission.cluster_queue,
+        reserved_at,
+        workload.since(names.ADMITTED) if workload.is_true(names.ADMITTED) else None,
+        workload.since(names.EVICTED) if workload.is_true(names.EVICTED) else None,
+        amounts,
+    )
+
+
+def released_at(workload: Workload, reserved_at: datetime) -> datetime | None:
+    """When the hold that began at `reserved_at` ended, as far as this look tells exactly."""
+    if workload.is_finished:
+        end = workload.since(names.FINISHED)
+    elif not workload.is_true(names.QUOTA_RESERVED):
+        end = workload.since(names.QUOTA_RESERVED)
+    else:
+        end = workload.since(names.EVICTED) if workload.is_true(names.EVICTED) else None
+    return end if end and end >= reserved_at else None

@@ -1,0 +1,187 @@
+"""Spans of a batch of workloads: what is open, what the looks change of it, and the rows to write."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from jobs.models import Span, SpanUsage
+from jobs.observed import Hold, Key, hold_of, past_hold_of, released_at
+from portal.write_path import upsert
+from scheduling.names import EVICTED
+from scheduling.objects import Workload
+
+_SPAN = (
+    "workload_id", "cluster_queue", "reserved_at", "admitted_at", "evicted_at", "released_after", "released_before",
+    "end",
+)  # fmt: skip
+_SPAN_KEY = ("workload_id", "reserved_at")
+_USAGE = ("span_id", "flavor", "resource", "amount", "valid_from", "valid_to")
+_USAGE_KEY = ("span_id", "flavor", "resource", "valid_from")
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A span of the ledger that is open, or that was closed because its workload vanished: it may come back."""
+
+    hold: Hold
+    is_open: bool
+    since: dict[Key, datetime] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    workload_id: int
+    hold: Hold
+    after: datetime
+    before: datetime
+    end: Span.End
+
+    @property
+    def row(self) -> tuple[Any, ...]:
+        return _span_row(self.workload_id, self.hold, self.after, self.before, self.end)
+
+
+def _span_row(
+    workload_id: int, hold: Hold, after: datetime | None, before: datetime | None, end: str
+) -> tuple[Any, ...]:
+    return (workload_id, hold.cluster_queue, hold.reserved_at, hold.admitted_at, hold.evicted_at, after, before, end)
+
+
+class SpanWriter:
+    """Collects the changes of one batch; `write` stores them. Use inside `exclusive(cluster)`."""
+
+    def __init__(self, workload_ids: Collection[int], *, now: datetime, last_seen: datetime) -> None:
+        self.now, self.last_seen = now, last_seen
+        self.known, self.closed = _read(workload_ids)
+        self.ended: list[_Ended] = []
+        self.held: dict[int, Hold] = {}
+        self.touched: set[str] = set()
+
+    def look(self, workload_id: int, workload: Workload) -> None:
+        """One look at a workload that is in the cluster."""
+        hold, past, known = hold_of(workload), past_hold_of(workload), self.known.get(workload_id)
+        if past is not None:
+            self._finish(workload_id, workload, past, known)
+        elif hold is not None:
+            self._hold(workload_id, hold, known)
+        elif known is not None and known.is_open:
+            self._release(workload_id, workload, known)
+
+    def end(self, workload_id: int, after: datetime, before: datetime, end: Span.End) -> None:
+        """The workload vanished: what it held came back in between."""
+        held = self.held.pop(workload_id, None)
+        known = self.known.get(workload_id)
+        hold = held or (known.hold if known and known.is_open else None)
+        if hold is not None:
+            self._close(workload_id, hold, after, before, end)
+
+    def _finish(self, workload_id: int, workload: Workload, past: Hold, known: _Known | None) -> None:
+        if (workload_id, past.reserved_at) in self.closed:
+            return
+        if known and known.is_open and known.hold.reserved_at != past.reserved_at:
+            self._close(workload_id, known.hold, self.last_seen, past.reserved_at, Span.End.UNSEEN)
+        finished = released_at(workload, past.reserved_at)
+        self._close(workload_id, past, finished or self.last_seen, finished or self.now, Span.End.FINISHED)
+
+    def _hold(self, workload_id: int, hold: Hold, known: _Known | None) -> None:
+        if known and known.is_open:
+            if known.hold == hold:
+                return
+            if known.hold.reserved_at != hold.reserved_at:
+                self._close(workload_id, known.hold, self.last_seen, hold.reserved_at, Span.End.UNSEEN)
+        self.held[workload_id] = hold
+        self.touched.add(hold.cluster_queue)
+        if known:
+            self.touched.add(known.hold.cluster_queue)
+
+    def _release(self, workload_id: int, workload: Workload, known: _Known) -> None:
+        hold = known.hold
+        released = released_at(workload, hold.reserved_at)
+        evicted = _evicted_since(workload, hold)
+        end = Span.End.FINISHED if workload.is_finished else Span.End.EVICTED
+        self._close(
+            workload_id,
+            replace(hold, evicted_at=evicted or hold.evicted_at),
+            released or self.last_seen,
+            released or self.now,
+            end,
+        )
+
+    def _close(self, workload_id: int, hold: Hold, after: datetime, before: datetime, end: Span.End) -> None:
+        after = max(after, hold.reserved_at)  # the cluster's clock may be ahead of ours
+        self.ended.append(_Ended(workload_id, hold, after, max(after, before), end))
+        self.touched.add(hold.cluster_queue)
+
+    def write(self) -> set[str]:
+        """Store spans and usages; returns the ClusterQueues whose holds changed."""
+        key = _SPAN_KEY
+        upsert(Span, _SPAN, [ended.row for ended in self.ended], key=key)  # first, since only one may be open
+        upsert(Span, _SPAN, [_span_row(pk, hold, None, None, "") for pk, hold in self.held.items()], key=key)
+        unknown = [(each.workload_id, each.hold) for each in self.ended if not self._is_stored(each)]
+        self._write_usages([*unknown, *self.held.items()])
+        return self.touched
+
+    def _is_stored(self, ended: _Ended) -> bool:
+        return self._same_span(ended.workload_id, ended.hold) is not None
+
+    def _write_usages(self, holds: list[tuple[int, Hold]]) -> None:
+        ids = _span_ids(workload_id for workload_id, _ in holds)
+        rows = []
+        for workload_id, hold in holds:
+            span_id = ids[workload_id, hold.reserved_at]
+            rows += self._usage_rows(span_id, hold, self._same_span(workload_id, hold))
+        upsert(SpanUsage, _USAGE, rows, key=_USAGE_KEY)
+
+    def _same_span(self, workload_id: int, hold: Hold) -> _Known | None:
+        known = self.known.get(workload_id)
+        return known if known and known.hold.reserved_at == hold.reserved_at else None
+
+    def _usage_rows(self, span_id: int, hold: Hold, known: _Known | None) -> Iterable[tuple[Any, ...]]:
+        """What changed: ended rows first, since only one may be open per key."""
+        before = known.hold.amounts if known else {}
+        since = known.since if known else {}
+        for (flavor, resource), amount in before.items():
+            if hold.amounts.get((flavor, resource)) != amount:
+                start = since[flavor, resource]
+                yield (span_id, flavor, resource, amount, start, self._change_time(start))
+        for (flavor, resource), amount in hold.amounts.items():
+            if before.get((flavor, resource)) != amount:
+                start = self._change_time(since.get((flavor, resource))) if known else hold.reserved_at
+                yield (span_id, flavor, resource, amount, start, None)
+
+    def _change_time(self, start: datetime | None) -> datetime:
+        return max(self.now, start + timedelta(microseconds=1)) if start else self.now
+
+
+def _evicted_since(workload: Workload, hold: Hold) -> datetime | None:
+    since = workload.since(EVICTED) if workload.is_true(EVICTED) else None
+    return since if since and since >= hold.reserved_at else None
+
+
+def _read(workload_ids: Collection[int]) -> tuple[dict[int, _Known], set[tuple[int, datetime]]]:
+    """The span of each workload that may go on, and the keys of those that are over."""
+    going_on: dict[int, _Known] = {}
+    over: set[tuple[int, datetime]] = set()
+    workload_of: dict[int, int] = {}
+    spans = Span.objects.filter(workload_id__in=workload_ids).order_by("reserved_at")
+    for span in spans:
+        if span.released_before is None or span.end == Span.End.DELETED:
+            hold = Hold(span.cluster_queue, span.reserved_at, span.admitted_at, span.evicted_at, {})
+            going_on[span.workload_id] = _Known(hold, span.released_before is None)
+            workload_of[span.pk] = span.workload_id
+        else:
+            over.add((span.workload_id, span.reserved_at))
+    usages = SpanUsage.objects.filter(span_id__in=workload_of, valid_to__isnull=True)
+    for span_id, flavor, resource, amount, since in usages.values_list(
+        "span_id", "flavor", "resource", "amount", "valid_from"
+    ):
+        known = going_on[workload_of[span_id]]
+        known.hold.amounts[flavor, resource] = amount
+        known.since[flavor, resource] = since
+    return going_on, over
+
+
+def _span_ids(workload_ids: Iterable[int]) -> dict[tuple[int, datetime], int]:
+    rows = Span.objects.filter(workload_id__in=set(workload_ids)).values_list("workload_id", "reserved_at", "id")
+    return {(workload_id, reserved_at): pk for workload_id, reserved_at, pk in rows}

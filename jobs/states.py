@@ -1,0 +1,67 @@
+"""The states people see, from Kueue's conditions. The only reader of conditions for that purpose."""
+
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
+
+from scheduling import names
+from scheduling.objects import Workload
+
+
+class JobState(TextChoices):
+    QUEUED = "queued", _("Queued")
+    INADMISSIBLE = "inadmissible", _("Does not fit")
+    RESERVED = "reserved", _("Quota reserved")
+    PREPARING = "preparing", _("Preparing")
+    RUNNING = "running", _("Running")
+    GIVING_BACK = "giving_back", _("Giving capacity back")
+    INTERRUPTED = "interrupted", _("Interrupted, will be queued again")
+    PAUSED = "paused", _("Paused")
+    FINISHED = "finished", _("Finished")
+    FAILED = "failed", _("Failed")
+    CANCELLED = "cancelled", _("Cancelled")
+    ENDED = "ended", _("Ended, outcome unknown")
+    UNKNOWN = "unknown", _("Unknown")
+
+
+HOLDING = (JobState.RESERVED, JobState.PREPARING, JobState.RUNNING, JobState.GIVING_BACK)
+WAITING = (JobState.QUEUED, JobState.INADMISSIBLE, JobState.INTERRUPTED)
+OVER = (JobState.FINISHED, JobState.FAILED, JobState.CANCELLED, JobState.ENDED)
+
+
+def state_of(workload: Workload) -> JobState:
+    """The state of a workload that exists in the cluster."""
+    if workload.is_finished:
+        return _end_of(workload)
+    if workload.is_true(names.EVICTED) and workload.is_true(names.QUOTA_RESERVED):
+        return JobState.GIVING_BACK
+    if not workload.active:
+        return JobState.PAUSED
+    if workload.holds_quota:
+        return _holding(workload)
+    return _waiting(workload)
+
+
+def _end_of(workload: Workload) -> JobState:
+    reason = workload.conditions[names.FINISHED].reason
+    if reason == names.SUCCEEDED:
+        return JobState.FINISHED
+    if reason == names.OWNER_NOT_FOUND:
+        return JobState.CANCELLED  # the job was deleted: for a moment that looks like a finish
+    return JobState.FAILED if reason == names.FAILED else JobState.ENDED
+
+
+def _holding(workload: Workload) -> JobState:
+    if not workload.is_true(names.ADMITTED):
+        return JobState.RESERVED
+    ready = workload.conditions.get(names.PODS_READY)
+    return JobState.PREPARING if ready and ready.status is False else JobState.RUNNING
+
+
+def _waiting(workload: Workload) -> JobState:
+    if workload.is_true(names.EVICTED):
+        requeued = workload.conditions.get(names.REQUEUED)
+        return JobState.INTERRUPTED if requeued is None or requeued.status is not False else JobState.PAUSED
+    reserved = workload.conditions.get(names.QUOTA_RESERVED)
+    if reserved and reserved.status is False and reserved.reason in names.INADMISSIBLE_REASONS:
+        return JobState.INADMISSIBLE
+    return JobState.QUEUED

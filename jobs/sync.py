@@ -1,0 +1,148 @@
+"""Lists of the cluster into the ledger. Run twice, a pull writes nothing but its SyncRun and SourceState rows."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import structlog
+
+from gateways.errors import GatewayError
+from gateways.http import connect
+from gateways.kubernetes import Kubernetes
+from gateways.kueue import Kueue
+from gateways.records import ObjectVersion, Page
+from jobs import now as caches
+from jobs.listings import (
+    Clock,
+    Kind,
+    SpecListing,
+    WorkloadListing,
+    is_doubtful,
+    read_each,
+    stored_versions,
+)
+from portal.models import SourceState
+from portal.sync_runs import Counts, SyncRefused, record_failure, sync_run
+from portal.write_path import exclusive
+from teams.models import Cluster
+from teams.sync import check_identity, live_names, write_nodes
+
+log = structlog.get_logger(__name__)
+
+WORKLOADS: Final = "workloads"
+NODES: Final = "nodes"
+SOURCE_OF: Final = {
+    Kind.CLUSTER_QUEUE: "cluster_queues",
+    Kind.COHORT: "cohorts",
+    Kind.LOCAL_QUEUE: "local_queues",
+    Kind.RESOURCE_FLAVOR: "flavors",
+    Kind.PRIORITY_CLASS: "priority_classes",
+}
+WATCHED: Final = (Kind.CLUSTER_QUEUE, Kind.COHORT, Kind.LOCAL_QUEUE)
+SOURCES: Final = (*SOURCE_OF.values(), WORKLOADS, NODES)
+
+_FEW: Final = 200  # more news than that, and more than a tenth of all, and the whole list is read instead
+
+
+def last_good_read(cluster: Cluster, source: str) -> Any:
+    """When the source was last known to be as stored, or None."""
+    states = SourceState.objects.filter(cluster=cluster.slug, source=source)
+    return states.values_list("last_good_at", flat=True).first()
+
+
+def pull_cluster(cluster: Cluster, clock: Clock, is_due: Callable[[str], bool] = lambda source: True) -> None:
+    """Pull every source of one cluster for which `is_due`, asked just before; failures are recorded, none is raised."""
+    api = connect(cluster.connection)
+    kueue, kubernetes = Kueue(api), Kubernetes(api)
+    try:
+        check_identity(cluster, kubernetes.identity())
+    except (GatewayError, SyncRefused) as error:
+        for source in SOURCES:
+            record_failure(source, cluster.slug, now=clock(), error=error)
+        return
+    pulls: dict[str, Callable[[], Counts]] = {
+        source: lambda kind=kind: pull_specs(cluster, kueue, kind, clock)  # type: ignore[misc]
+        for kind, source in SOURCE_OF.items()
+    }
+    pulls[WORKLOADS] = lambda: pull_workloads(cluster, kueue, clock)
+    pulls[NODES] = lambda: pull_nodes(cluster, kubernetes, clock)
+    for source, pull in pulls.items():
+        if is_due(source):
+            _attempt(pull)
+    heal_caches(cluster)
+
+
+def _attempt(pull: Callable[[], Counts]) -> None:
+    try:
+        pull()
+    except GatewayError:
+        return  # recorded by its SyncRun; the next source may still answer
+
+
+def pull_specs(cluster: Cluster, kueue: Kueue, kind: Kind, clock: Clock) -> Counts:
+    """List one kind of queue object whole. Raises GatewayError."""
+    read: Callable[[], Iterator[Page[Any]]] = {
+        Kind.CLUSTER_QUEUE: kueue.list_cluster_queues,
+        Kind.COHORT: kueue.list_cohorts,
+        Kind.LOCAL_QUEUE: kueue.list_local_queues,
+        Kind.RESOURCE_FLAVOR: kueue.list_resource_flavors,
+        Kind.PRIORITY_CLASS: kueue.list_priority_classes,
+    }[kind]
+    with sync_run(SOURCE_OF[kind], cluster.slug, clock) as counts:
+        listing = SpecListing(cluster, kind, counts)
+        for page in read():
+            listing.take(page, clock())
+        if is_doubtful(listing.absent(), live_names(cluster, kind)):
+            for page in read():
+                listing.take(page, clock())
+        listing.close(clock())
+    return counts
+
+
+def pull_workloads(cluster: Cluster, kueue: Kueue, clock: Clock) -> Counts:
+    """Bring the workloads up to the cluster's, by their versions alone where little changed. Raises GatewayError."""
+    seen_at = last_good_read(cluster, WORKLOADS)
+    with sync_run(WORKLOADS, cluster.slug, clock) as counts:
+        listing = WorkloadListing(cluster, counts, seen_at)
+        stored = stored_versions(cluster)
+        if not stored or not _by_versions(listing, kueue, stored, clock):
+            for page in kueue.list_workloads():
+                listing.take(page, clock())
+        absent = listing.absent()
+        if is_doubtful(absent, stored):
+            again = WorkloadListing(cluster, Counts(), seen_at)
+            for versions in kueue.list_workload_versions():
+                again.note(versions, stored)
+            absent &= again.absent()
+        listing.close(absent, clock())
+    return counts
+
+
+def _by_versions(listing: WorkloadListing, kueue: Kueue, stored: dict[str, int], clock: Clock) -> bool:
+    """Whether a metadata-only list and a few single reads did."""
+    news: list[ObjectVersion] = []
+    for page in kueue.list_workload_versions():
+        news = ([] if page.restarted else news) + listing.note(page, stored)
+        if len(news) > max(_FEW, len(stored) // 10):
+            return False
+    for batch in read_each(kueue, news, listing.counts):
+        listing.write(batch, clock())
+    return True
+
+
+def pull_nodes(cluster: Cluster, kubernetes: Kubernetes, clock: Clock) -> Counts:
+    """Count the nodes per instance type. Raises GatewayError."""
+    with sync_run(NODES, cluster.slug, clock) as counts:
+        nodes = []
+        for page in kubernetes.list_nodes():
+            nodes = [*([] if page.restarted else nodes), *page.records]
+            counts.malformed += page.malformed
+            counts.resource_version = page.resource_version
+        counts.seen = len(nodes)
+        counts.written = write_nodes(cluster, nodes, clock())
+    return counts
+
+
+def heal_caches(cluster: Cluster) -> int:
+    """Compare QueueNow and TeamNow with the ledger and mend them; returns how many rows differed."""
+    with exclusive(cluster.slug):
+        return caches.refresh(cluster)

@@ -1,0 +1,49 @@
+"""The Celery app and the whole schedule of periodic work."""
+
+import os
+from typing import Any
+
+from celery import Celery
+from celery.signals import setup_logging
+from django.conf import settings
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+
+PULL_SECONDS = 60
+
+app = Celery("portal")
+app.conf.update(
+    broker_url=settings.CELERY_BROKER_URL,
+    broker_connection_retry_on_startup=True,
+    task_ignore_result=True,
+    task_acks_late=False,  # a lost task costs one interval
+    task_time_limit=600,
+    task_soft_time_limit=540,
+    worker_prefetch_multiplier=1,
+    worker_hijack_root_logger=False,
+    worker_max_tasks_per_child=500,
+    beat_schedule_filename=str(settings.VAR_DIR / "beat-schedule"),
+    beat_schedule={
+        # expires: a pull that waited a whole interval is dropped, the next one does its work
+        "pull-all": {"task": "jobs.pull_all", "schedule": PULL_SECONDS, "options": {"expires": PULL_SECONDS}},
+        "prune-runs": {"task": "jobs.prune_runs", "schedule": 3600, "options": {"expires": 3600}},
+    },
+    timezone="UTC",
+)
+if settings.CELERY_BROKER_URL.startswith("filesystem"):
+    for name in ("queue", "control"):
+        (settings.BROKER_DIR / name).mkdir(parents=True, exist_ok=True)
+    app.conf.broker_transport_options = {
+        "data_folder_in": str(settings.BROKER_DIR / "queue"),
+        "data_folder_out": str(settings.BROKER_DIR / "queue"),
+        "control_folder": str(settings.BROKER_DIR / "control"),
+        "store_processed": False,
+    }
+else:
+    app.conf.broker_transport_options = {"visibility_timeout": 900}
+app.autodiscover_tasks(["jobs"])
+
+
+@setup_logging.connect
+def _keep_logging(**kwargs: Any) -> None:
+    """Django's logging stands; Celery would install its own."""

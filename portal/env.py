@@ -1,0 +1,60 @@
+"""Typed reading of environment variables. What is missing or malformed stops the start with a sentence."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+_WORDS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
+
+
+def env_str(name: str, default: str | None = None) -> str:
+    """The variable's text; without a default it must be set and not empty."""
+    value = os.environ.get(name, "").strip() or default
+    if value is None:
+        raise ImproperlyConfigured(f"The environment variable {name} is not set. See docs/settings.md.")
+    return value
+
+
+def env_choice(name: str, choices: Sequence[str], default: str | None = None) -> str:
+    """One of `choices`."""
+    value = env_str(name, default)
+    if value not in choices:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it must be one of: {', '.join(choices)}.")
+    return value
+
+
+def env_bool(name: str, default: bool) -> bool:
+    """true or false (also yes, no, on, off, 1, 0)."""
+    value = env_str(name, str(default)).lower()
+    if value not in _WORDS:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it must be true or false.")
+    return _WORDS[value]
+
+
+def env_int(name: str, default: int, *, least: int = 0) -> int:
+    """A whole number, not below `least`."""
+    value = env_str(name, str(default))
+    if not value.isascii() or not value.isdecimal() or int(value) < least:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it must be a whole number, {least} or more.")
+    return int(value)
+
+
+def env_list(name: str, default: str | None = None) -> list[str]:
+    """Comma-separated parts, none of them empty."""
+    return [part.strip() for part in env_str(name, default).split(",") if part.strip()]
+
+
+def env_secret(name: str, default: str | None = None) -> str:
+    """A secret from the variable itself or from the file that NAME_FILE gives."""
+    path = os.environ.get(f"{name}_FILE", "").strip()
+    if not path:
+        return env_str(name, default)
+    try:
+        value = Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ImproperlyConfigured(f"{name}_FILE names a file that cannot be read: {error}.") from error
+    if not value:
+        raise ImproperlyConfigured(f"{name}_FILE names an empty file: {path}.")
+    return value

@@ -1,0 +1,134 @@
+"""The portal's settings, read from the environment (docs/settings.md). No logic, no copies per environment."""
+
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext_lazy as _
+
+from portal import logs
+from portal.env import env_bool, env_choice, env_int, env_list, env_secret, env_str
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = Path(env_str("PORTAL_VAR", str(BASE_DIR / "var")))
+
+# Mode: demo has a sign-in without passwords and therefore listens on loopback only
+PORTAL_MODE = env_choice("PORTAL_MODE", ("production", "demo"), "production")
+DEMO = PORTAL_MODE == "demo"
+PORTAL_BIND = env_str("PORTAL_BIND", "127.0.0.1:8000")
+if DEMO and not ip_address(PORTAL_BIND.rpartition(":")[0].strip("[]")).is_loopback:
+    raise ImproperlyConfigured(
+        f"PORTAL_MODE is demo and PORTAL_BIND is {PORTAL_BIND!r}: the demo listens on a loopback address only."
+    )
+
+# Web
+SECRET_KEY = env_secret("PORTAL_SECRET_KEY")
+DEBUG = False
+ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"] if DEMO else env_list("PORTAL_HOSTS")
+ROOT_URLCONF = "portal.urls"
+WSGI_APPLICATION = "portal.wsgi.application"
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "csp",
+    "portal",
+    "accounts",
+    "teams",
+    "jobs",
+]
+MIDDLEWARE = [
+    "portal.middleware.request_context",
+    "portal.middleware.loopback_only_in_demo",
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": False,
+        "OPTIONS": {
+            "context_processors": ["django.template.context_processors.request", "portal.web.chrome"],
+            "builtins": ["django.templatetags.i18n", "portal.templatetags.ui"],
+        },
+    }
+]
+
+# Security: over TLS everywhere but on the demo's loopback
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = not DEMO
+SECURE_HSTS_SECONDS = 0 if DEMO else 31_536_000
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = not DEMO
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env_bool("PORTAL_BEHIND_PROXY", False) else None
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_AGE = env_int("PORTAL_SESSION_HOURS", 12, least=1) * 3600
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],  # the front end's style sheet draws its small icons from data: addresses
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+
+# People
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+LOGIN_URL = "sign-in"
+
+# Database
+DATABASES: dict[str, Any] = {
+    "default": dj_database_url.parse(env_secret("PORTAL_DATABASE_URL", f"sqlite:///{VAR_DIR}/portal.sqlite3"))
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",  # deferred ones fail at once when two processes write
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+    }
+else:
+    DATABASES["default"]["CONN_MAX_AGE"] = 60
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+
+# Celery: Redis in production, folders in the embedded default
+CELERY_BROKER_URL = env_secret("PORTAL_BROKER_URL", "filesystem://" if DEMO else None)
+BROKER_DIR = VAR_DIR / "broker"
+
+# Languages and times: stored and bucketed in UTC, shown in the reader's zone
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English")), ("pt-br", _("Brazilian Portuguese"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+# Static files, the front end's packages among them (`make setup` copies those to VAR_DIR/vendor)
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static", ("vendor", VAR_DIR / "vendor")]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+# Logs
+LOGGING = logs.configured(env_choice("PORTAL_LOG_LEVEL", ("DEBUG", "INFO", "WARNING"), "INFO"))

@@ -1,0 +1,2 @@
+def chrome(request):
+    return {}

@@ -1,0 +1,18 @@
+"""Who shares which cluster, and the dated facts about its queues and nodes."""
+
+from teams.models.clusters import Cluster
+from teams.models.ledger import NodeCapacity, QuotaLine, SpecVersion
+from teams.models.people import Membership, PlatformRole
+from teams.models.teams import CostCentre, NamespaceBinding, Team
+
+__all__ = [
+    "Cluster",
+    "CostCentre",
+    "Membership",
+    "NamespaceBinding",
+    "NodeCapacity",
+    "PlatformRole",
+    "QuotaLine",
+    "SpecVersion",
+    "Team",
+]

@@ -1,0 +1,53 @@
+from typing import ClassVar, Literal, cast
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from gateways.connections import Connection
+
+
+class ClusterQuerySet(models.QuerySet["Cluster"]):
+    def active(self) -> "ClusterQuerySet":
+        return self.filter(archived_at__isnull=True)
+
+
+class Cluster(models.Model):
+    """One EKS cluster and how to reach it. Credentials are never stored here.
+
+    `identity` is the uid of its namespace kube-system, set at the first read; another value stops every sync.
+    """
+
+    class Access(models.TextChoices):
+        KUBECONFIG = "kubeconfig", _("a kubeconfig file")
+        IN_CLUSTER = "in_cluster", _("from inside a pod of the cluster")
+        EKS = "eks", _("by its EKS name")
+
+    slug = models.SlugField(unique=True)
+    name = models.CharField(max_length=100)
+    time_zone = models.CharField(max_length=60, default="UTC")
+    access = models.CharField(max_length=12, choices=Access)
+    kubeconfig_path = models.CharField(max_length=500, blank=True)
+    kubeconfig_context = models.CharField(max_length=200, blank=True)
+    eks_cluster = models.CharField(max_length=100, blank=True)
+    eks_region = models.CharField(max_length=40, blank=True)
+    names_across_teams = models.BooleanField(default=False)
+    identity = models.CharField(max_length=64, blank=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ClusterQuerySet.as_manager()
+
+    class Meta:
+        ordering: ClassVar = ["slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def connection(self) -> Connection:
+        return Connection(
+            cast(Literal["kubeconfig", "in_cluster", "eks"], self.access),
+            self.kubeconfig_path,
+            self.kubeconfig_context,
+            self.eks_cluster,
+            self.eks_region,
+        )

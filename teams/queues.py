@@ -1,0 +1,53 @@
+"""The queues of a cluster as the ledger has them now, as records of `scheduling`."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from django.db.models import Max
+
+from scheduling.objects import ClusterQueue, Cohort
+from scheduling.parsing import parse_cluster_queue, parse_cohort
+from teams.models import Cluster, SpecVersion
+
+_KINDS = (SpecVersion.Kind.CLUSTER_QUEUE, SpecVersion.Kind.COHORT, SpecVersion.Kind.LOCAL_QUEUE)
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentQueues:
+    """`cluster_queue_of`: ClusterQueue by LocalQueue, each NAMESPACE/NAME."""
+
+    cluster_queues: Mapping[str, ClusterQueue]
+    cohorts: Mapping[str, Cohort]
+    cluster_queue_of: Mapping[str, str]
+
+    def local_queues_of(self, cluster_queue: str) -> list[str]:
+        """LocalQueues, each NAMESPACE/NAME, that point to the ClusterQueue."""
+        return [key for key, target in self.cluster_queue_of.items() if target == cluster_queue]
+
+    def cluster_queues_of(self, namespaces: set[str]) -> list[str]:
+        """ClusterQueues that LocalQueues of these namespaces point to, in order of name."""
+        return sorted({target for key, target in self.cluster_queue_of.items() if key.split("/")[0] in namespaces})
+
+
+def current_queues(cluster: Cluster) -> CurrentQueues:
+    """What the ledger's open versions say; parsed once per change."""
+    newest = SpecVersion.objects.filter(cluster=cluster, kind__in=_KINDS).aggregate(Max("id"))["id__max"]
+    return _read(cluster.pk, newest or 0)
+
+
+@lru_cache(maxsize=16)
+def _read(cluster_id: int, newest_version: int) -> CurrentQueues:
+    by_kind: dict[str, list[Any]] = defaultdict(list)
+    versions = SpecVersion.objects.current().filter(cluster_id=cluster_id, kind__in=_KINDS, deleted=False)
+    for kind, name, uid, spec in versions.values_list("kind", "name", "uid", "spec"):
+        by_kind[kind].append({"kind": kind, "metadata": {"name": name, "uid": uid}, "spec": spec})
+    queues = map(parse_cluster_queue, by_kind[SpecVersion.Kind.CLUSTER_QUEUE])
+    cohorts = map(parse_cohort, by_kind[SpecVersion.Kind.COHORT])
+    return CurrentQueues(
+        {queue.name: queue for queue in queues},
+        {cohort.name: cohort for cohort in cohorts},
+        {o["metadata"]["name"]: o["spec"].get("clusterQueue", "") for o in by_kind[SpecVersion.Kind.LOCAL_QUEUE]},
+    )
