@@ -67,7 +67,9 @@ def object_version(obj: Json) -> ObjectVersion:
 
 
 def _parts(path: str, answer: dict[str, Any]) -> tuple[dict[str, Any], list[Json]]:
-    meta, items = answer.get("metadata"), answer.get("items") or []
+    meta, items = answer.get("metadata"), answer.get("items")
+    if items is None:
+        items = []  # Go prints an empty list as null
     if not isinstance(meta, dict) or not isinstance(items, list):
         raise BadReply(f"{path}: JSON, but no Kubernetes list")
     return meta, items

@@ -1,6 +1,6 @@
 """One watch of the Kubernetes API: the events from a resourceVersion on."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -23,7 +23,7 @@ _STATES: Final = ("ADDED", "MODIFIED", "DELETED")
 
 def watch(
     api: Api, path: str, parse: Callable[[Json], Record], resource_version: int, seconds: int = WATCH_SECONDS
-) -> Iterator[Change[Record]]:
+) -> Generator[Change[Record], None, None]:
     """The changes after `resource_version`; ends when the server ends the watch, after about `seconds`.
 
     Raises GatewayError: Gone when the version is too old, Unavailable when the connection breaks or falls silent.
