@@ -44,7 +44,7 @@ def eks_configuration(
     try:
         described = session.client("eks", region_name=region or None, config=_CALLS).describe_cluster(name=cluster)
         made = Configuration(host=described["cluster"]["endpoint"])
-        authority = base64.b64decode(described["cluster"]["certificateAuthority"]["data"])
+        authority = base64.b64decode(described["cluster"]["certificateAuthority"]["data"], validate=True)
         made.ca_cert_data = authority.decode("ascii")
     except (BotoCoreError, ClientError) as error:
         raise _refusal(cluster, error) from error

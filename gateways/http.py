@@ -129,7 +129,10 @@ class Api:
     def _connected(self, instead_of: ApiClient | None = None) -> ApiClient:
         with self._lock:
             if self._client is None or self._client is instead_of:
-                self._client = ApiClient(self._load())
+                made = self._load()
+                if instead_of is not None and made.host != instead_of.configuration.host:
+                    raise ConfigurationError("the settings now name another server than the one that refuses the token")
+                self._client = ApiClient(made)
             return self._client
 
     def _send(self, client: ApiClient, call: _Call) -> tuple[urllib3.BaseHTTPResponse, str]:

@@ -169,12 +169,15 @@ def hang(server: ScriptedServer) -> Answer:
     return answer
 
 
-def write_kubeconfig(file: Path, url: str, user: dict[str, Any] | None = None, **cluster: Any) -> Path:
+def write_kubeconfig(
+    file: Path, url: str, user: dict[str, Any] | None = None, cluster: dict[str, str] | None = None
+) -> Path:
+    """A kubeconfig for `url`; `user` replaces the token, `cluster` adds to the server's address."""
     content = {
         "apiVersion": "v1",
         "kind": "Config",
         "current-context": "here",
-        "clusters": [{"name": "cluster", "cluster": {"server": url, **cluster}}],
+        "clusters": [{"name": "cluster", "cluster": {"server": url, **(cluster or {})}}],
         "users": [{"name": "portal", "user": {"token": TOKEN} if user is None else user}],
         "contexts": [{"name": "here", "context": {"cluster": "cluster", "user": "portal"}}],
     }
