@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from django.db.models import F, Q, Sum
-from django.db.models.query import QuerySet
 
-from jobs.models import QueueNow, SpanUsage, TeamNow
+from jobs.holds import nominal_of, open_usages, splits
+from jobs.models import QueueNow, TeamNow
 from jobs.observed import Key
 from portal.write_path import upsert
-from scheduling.accounting import Hold, split_own_and_borrowed
 from scheduling.cohort import QueueFigures, figures
-from scheduling.forest import quotas
 from scheduling.quantities import saturate
 from teams.models import Cluster, NamespaceBinding
 from teams.queues import CurrentQueues, current_queues
@@ -58,19 +56,12 @@ def refresh(cluster: Cluster, touched: Collection[str] | None = None) -> int:
     return changed + _refresh_teams(cluster, queues, held, touched)
 
 
-def _open_usages(cluster: Cluster, touched: Collection[str] | None) -> "QuerySet[SpanUsage]":
-    usages = SpanUsage.objects.filter(
-        span__workload__cluster=cluster, span__released_before__isnull=True, valid_to__isnull=True
-    )
-    return usages if touched is None else usages.filter(span__cluster_queue__in=touched)
-
-
 def _held(cluster: Cluster, touched: Collection[str] | None) -> dict[str, _Held]:
     """Sums by queue. SQLite's SUM fails beyond 64 bits, so the amounts' halves are summed apart."""
     admitted = Q(span__admitted_at__isnull=False)
     high, low = F("amount").bitrightshift(_LOW_BITS), F("amount").bitand(_LOW_MASK)
     sums = (
-        _open_usages(cluster, touched)
+        open_usages(cluster, touched)
         .values_list("span__cluster_queue", "span__workload__namespace", "flavor", "resource")
         .annotate(
             all_high=Sum(high),
@@ -190,41 +181,29 @@ def _split_by_team(
 ) -> dict[tuple[int, str, str], tuple[int, int]]:
     """(own, borrowed) by (team, flavor, resource). Who came first matters only where several namespaces share a queue
     that borrows."""
-    splits: dict[tuple[int, str, str], tuple[int, int]] = defaultdict(lambda: (0, 0))
+    by_team: dict[tuple[int, str, str], tuple[int, int]] = defaultdict(lambda: (0, 0))
     for key, total in held.reservation.items():
-        nominal, in_cohort = _nominal(queues, name, key)
+        nominal, in_cohort = nominal_of(queues, name, key)
         amounts = {ns: sums[key] for ns, sums in held.by_namespace.items() if key in sums}
         borrowed = max(0, total - max(0, nominal)) if in_cohort else 0
         parts = {ns: (amount, 0) for ns, amount in amounts.items()}
         if borrowed and len(amounts) == 1:
             parts = {ns: (amount - borrowed, borrowed) for ns, amount in amounts.items()}
         elif borrowed:
-            parts = _split_by_order(cluster, name, key, nominal)
+            parts = _split_by_order(cluster, queues, name, key)
         for namespace, (own, over) in parts.items():
             if namespace in team_of:
-                before = splits[team_of[namespace], *key]
-                splits[team_of[namespace], *key] = (saturate(before[0] + own), saturate(before[1] + over))
-    return dict(splits)
+                before = by_team[team_of[namespace], *key]
+                by_team[team_of[namespace], *key] = (saturate(before[0] + own), saturate(before[1] + over))
+    return dict(by_team)
 
 
-def _nominal(queues: CurrentQueues, name: str, key: Key) -> tuple[int, bool]:
-    """The guaranteed amount and whether the queue may borrow at all; (0, False) for a queue that is gone."""
-    queue = queues.cluster_queues.get(name)
-    if queue is None:
-        return 0, False
-    listed = quotas(queue.groups)
-    return (listed[key].nominal if key in listed else 0), queue.cohort is not None
-
-
-def _split_by_order(cluster: Cluster, name: str, key: Key, nominal: int) -> dict[str, tuple[int, int]]:
-    usages = _open_usages(cluster, [name]).filter(flavor=key[0], resource=key[1])
-    values = usages.values_list("span__workload__uid", "span__reserved_at", "amount", "span__workload__namespace")
-    holds, namespaces = [], {}
-    for uid, reserved_at, amount, namespace in values:
-        holds.append(Hold(uid, reserved_at, amount))
-        namespaces[uid] = namespace
+def _split_by_order(cluster: Cluster, queues: CurrentQueues, name: str, key: Key) -> dict[str, tuple[int, int]]:
+    usages = open_usages(cluster, [name]).filter(flavor=key[0], resource=key[1])
+    namespaces = dict(usages.values_list("span__workload__uid", "span__workload__namespace"))
     parts: dict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
-    for uid, split in split_own_and_borrowed(holds, nominal, in_cohort=True).items():
-        own, borrowed = parts[namespaces[uid]]
-        parts[namespaces[uid]] = (own + split.own, borrowed + split.borrowed)
+    for uid, split in splits(cluster, queues, [name], [key[1]]).items():
+        if key in split:
+            own, borrowed = parts[namespaces[uid]]
+            parts[namespaces[uid]] = (own + split[key].own, borrowed + split[key].borrowed)
     return dict(parts)

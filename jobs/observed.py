@@ -7,16 +7,18 @@ from typing import Any, TypeAlias
 from jobs.states import state_of
 from scheduling import names
 from scheduling.accounting import workload_usage
+from scheduling.messages import is_pending_preemption
 from scheduling.objects import Condition, Workload
 from scheduling.parsing import pod_requests
 from scheduling.quantities import saturate
-from scheduling.queue_order import queue_time
+from scheduling.queue_order import is_queued, queue_time
 
 Key: TypeAlias = tuple[str, str]
 """(flavor, resource)"""
 
 COLUMNS = (
-    "cluster_id", "uid", "namespace", "name", "resource_version", "created_at", "queue_name", "queued_at", "priority",
+    "cluster_id", "uid", "namespace", "name", "resource_version", "created_at", "queue_name", "queued_at", "is_queued",
+    "is_preempting", "priority",
     "priority_class", "owner_kind", "owner_name", "owner_uid", "job_uid", "state", "labels", "pod_sets", "conditions",
     "status", "finished_at", "first_seen_at", "gone_after", "gone_before", "gone_version",
 )  # fmt: skip
@@ -36,16 +38,17 @@ class Hold:
 def row_of(workload: Workload, cluster_id: int, now: datetime) -> tuple[Any, ...]:
     """Values for COLUMNS. Raises scheduling.quantities.BadQuantity if a pod's requests cannot be read."""
     owner = workload.owner
-    created = workload.created_at or now
     return (
         cluster_id,
         workload.uid,
         workload.namespace,
         workload.name,
         workload.resource_version,
-        created,
+        workload.created_at or now,
         workload.queue_name,
-        queue_time(workload) or created,
+        queue_time(workload),
+        is_queued(workload),
+        _is_preempting(workload),
         workload.effective_priority,
         workload.priority_class,
         owner.kind if owner else "",
@@ -63,6 +66,11 @@ def row_of(workload: Workload, cluster_id: int, now: datetime) -> tuple[Any, ...
         None,
         None,
     )
+
+
+def _is_preempting(workload: Workload) -> bool:
+    reserved = workload.conditions.get(names.QUOTA_RESERVED)
+    return reserved is not None and not reserved.status and is_pending_preemption(reserved.message)
 
 
 def _pod_set(workload: Workload, index: int) -> dict[str, Any]:

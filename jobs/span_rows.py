@@ -127,7 +127,7 @@ class SpanWriter:
 
     def _write_usages(self, holds: list[tuple[int, Hold]]) -> None:
         ids = _span_ids(workload_id for workload_id, _ in holds)
-        rows = []
+        rows: list[tuple[Any, ...]] = []
         for workload_id, hold in holds:
             span_id = ids[workload_id, hold.reserved_at]
             rows += self._usage_rows(span_id, hold, self._same_span(workload_id, hold))

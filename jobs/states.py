@@ -4,7 +4,8 @@ from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
 from scheduling import names
-from scheduling.objects import Workload
+from scheduling.messages import Obstacle, parse_pending
+from scheduling.objects import Condition, Workload
 
 
 class JobState(TextChoices):
@@ -22,6 +23,15 @@ class JobState(TextChoices):
     ENDED = "ended", _("Ended, outcome unknown")
     UNKNOWN = "unknown", _("Unknown")
 
+
+_LASTING = (
+    Obstacle.EXCEEDS_MAXIMUM,
+    Obstacle.NOT_COVERED,
+    Obstacle.UNTOLERATED_TAINT,
+    Obstacle.NODE_AFFINITY,
+    Obstacle.FLAVOR_NOT_FOUND,
+    Obstacle.INVALID_RESOURCES,
+)
 
 HOLDING = (JobState.RESERVED, JobState.PREPARING, JobState.RUNNING, JobState.GIVING_BACK)
 WAITING = (JobState.QUEUED, JobState.INADMISSIBLE, JobState.INTERRUPTED)
@@ -62,6 +72,14 @@ def _waiting(workload: Workload) -> JobState:
         requeued = workload.conditions.get(names.REQUEUED)
         return JobState.INTERRUPTED if requeued is None or requeued.status is not False else JobState.PAUSED
     reserved = workload.conditions.get(names.QUOTA_RESERVED)
-    if reserved and reserved.status is False and reserved.reason in names.INADMISSIBLE_REASONS:
+    if reserved and reserved.status is False and _needs_a_change(reserved):
         return JobState.INADMISSIBLE
     return JobState.QUEUED
+
+
+def _needs_a_change(reserved: Condition) -> bool:
+    """Whether waiting alone cannot help: Kueue says so by the reason or, up to 0.19, in the message only."""
+    if reserved.reason in names.INADMISSIBLE_REASONS:
+        return True
+    mentions = parse_pending(reserved.message).mentions
+    return bool(mentions) and all(mention.obstacle in _LASTING for mention in mentions)

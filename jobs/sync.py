@@ -9,7 +9,7 @@ from gateways.errors import GatewayError
 from gateways.http import connect
 from gateways.kubernetes import Kubernetes
 from gateways.kueue import Kueue
-from gateways.records import ObjectVersion, Page
+from gateways.records import NodeRecord, ObjectVersion, Page
 from jobs import now as caches
 from jobs.listings import (
     Clock,
@@ -80,13 +80,14 @@ def _attempt(pull: Callable[[], Counts]) -> None:
 
 def pull_specs(cluster: Cluster, kueue: Kueue, kind: Kind, clock: Clock) -> Counts:
     """List one kind of queue object whole. Raises GatewayError."""
-    read: Callable[[], Iterator[Page[Any]]] = {
+    lists: dict[Kind, Callable[[], Iterator[Page[Any]]]] = {
         Kind.CLUSTER_QUEUE: kueue.list_cluster_queues,
         Kind.COHORT: kueue.list_cohorts,
         Kind.LOCAL_QUEUE: kueue.list_local_queues,
         Kind.RESOURCE_FLAVOR: kueue.list_resource_flavors,
         Kind.PRIORITY_CLASS: kueue.list_priority_classes,
-    }[kind]
+    }
+    read = lists[kind]
     with sync_run(SOURCE_OF[kind], cluster.slug, clock) as counts:
         listing = SpecListing(cluster, kind, counts)
         for page in read():
@@ -132,7 +133,7 @@ def _by_versions(listing: WorkloadListing, kueue: Kueue, stored: dict[str, int],
 def pull_nodes(cluster: Cluster, kubernetes: Kubernetes, clock: Clock) -> Counts:
     """Count the nodes per instance type. Raises GatewayError."""
     with sync_run(NODES, cluster.slug, clock) as counts:
-        nodes = []
+        nodes: list[NodeRecord] = []
         for page in kubernetes.list_nodes():
             nodes = [*([] if page.restarted else nodes), *page.records]
             counts.malformed += page.malformed

@@ -34,7 +34,7 @@ from teams.sync import QueueRecord, check_identity, line_name, live_names
 log = structlog.get_logger(__name__)
 
 _RESUME_WITHIN: Final = timedelta(minutes=10)
-_WATCHED: Final = {
+_WATCHED: Final[dict[Kind, Any]] = {
     Kind.CLUSTER_QUEUE: CLUSTER_QUEUES,
     Kind.COHORT: COHORTS,
     Kind.LOCAL_QUEUE: LOCAL_QUEUES,
@@ -120,9 +120,14 @@ class WorkloadStore:
         return self.listing.counts
 
     def write(self, batch: Batch[objects.Workload]) -> Counts:
-        now, seen = self.clock(), [change for change in batch.changes if change.record is not None]
-        gone = [Vanished(c.record.uid, c.resource_version, now, now, watched=True) for c in seen if c.deleted]
-        records = [change.record for change in seen]
+        now = self.clock()
+        told = [(change, change.record) for change in batch.changes if change.record is not None]
+        gone = [
+            Vanished(record.uid, change.resource_version, now, now, watched=True)
+            for change, record in told
+            if change.deleted
+        ]
+        records = [record for _, record in told]
         written, malformed = write_workloads(self.cluster, records, gone, now=now, last_seen=now)
         return Counts(written=written, malformed=[*malformed, *(c.malformed for c in batch.changes if c.malformed)])
 

@@ -54,7 +54,7 @@ def upsert(
             cursor.executemany(_insert(model, columns, f"VALUES ({placeholders})", key, keep), ready)
 
 
-def _converter(field: "models.Field[Any, Any]") -> Callable[[Any], Any] | None:
+def _converter(field: object) -> Callable[[Any], Any] | None:
     if isinstance(field, models.JSONField):
         return lambda value: None if value is None else orjson.dumps(value).decode()
     if isinstance(field, models.DateTimeField) and connection.vendor == "sqlite":

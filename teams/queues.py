@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Max
 
+from scheduling.names import STOP_NONE
 from scheduling.objects import ClusterQueue, Cohort
 from scheduling.parsing import parse_cluster_queue, parse_cohort
 from teams.models import Cluster, SpecVersion
@@ -22,10 +23,15 @@ class CurrentQueues:
     cluster_queues: Mapping[str, ClusterQueue]
     cohorts: Mapping[str, Cohort]
     cluster_queue_of: Mapping[str, str]
+    stopped_local_queues: frozenset[str] = frozenset()
 
     def local_queues_of(self, cluster_queue: str) -> list[str]:
         """LocalQueues, each NAMESPACE/NAME, that point to the ClusterQueue."""
         return [key for key, target in self.cluster_queue_of.items() if target == cluster_queue]
+
+    def feeding(self, cluster_queue: str) -> list[str]:
+        """Those of `local_queues_of` that are not stopped: only their workloads wait in line."""
+        return [key for key in self.local_queues_of(cluster_queue) if key not in self.stopped_local_queues]
 
     def cluster_queues_of(self, namespaces: set[str]) -> list[str]:
         """ClusterQueues that LocalQueues of these namespaces point to, in order of name."""
@@ -46,8 +52,10 @@ def _read(cluster_id: int, newest_version: int) -> CurrentQueues:
         by_kind[kind].append({"kind": kind, "metadata": {"name": name, "uid": uid}, "spec": spec})
     queues = map(parse_cluster_queue, by_kind[SpecVersion.Kind.CLUSTER_QUEUE])
     cohorts = map(parse_cohort, by_kind[SpecVersion.Kind.COHORT])
+    local_queues = by_kind[SpecVersion.Kind.LOCAL_QUEUE]
     return CurrentQueues(
         {queue.name: queue for queue in queues},
         {cohort.name: cohort for cohort in cohorts},
-        {o["metadata"]["name"]: o["spec"].get("clusterQueue", "") for o in by_kind[SpecVersion.Kind.LOCAL_QUEUE]},
+        {o["metadata"]["name"]: o["spec"].get("clusterQueue", "") for o in local_queues},
+        frozenset(o["metadata"]["name"] for o in local_queues if o["spec"].get("stopPolicy", STOP_NONE) != STOP_NONE),
     )

@@ -154,17 +154,21 @@ def _lines_of(groups: tuple[ResourceGroup, ...]) -> dict[tuple[str, str], Line]:
     }
 
 
+def _amounts(line: QuotaLine) -> Line:
+    return (line.nominal, line.borrowing_limit, line.lending_limit)
+
+
 def _write_quota_lines(
     cluster: Cluster, kind: Kind, owner: str, wanted: Mapping[tuple[str, str], Line], now: datetime
 ) -> None:
     open_lines = QuotaLine.objects.current().filter(cluster=cluster, owner_kind=kind, owner=owner)
     stored = {(line.flavor, line.resource): line for line in open_lines}
     for key, line in stored.items():
-        if wanted.get(key) != (line.nominal, line.borrowing_limit, line.lending_limit):
+        if wanted.get(key) != _amounts(line):
             _close(line, now)
+    unchanged = {key for key, line in stored.items() if wanted.get(key) == _amounts(line)}
     for (flavor, resource), (nominal, borrowing, lending) in wanted.items():
-        line = stored.get((flavor, resource))
-        if line and (line.nominal, line.borrowing_limit, line.lending_limit) == (nominal, borrowing, lending):
+        if (flavor, resource) in unchanged:
             continue
         QuotaLine.objects.create(
             cluster=cluster,

@@ -45,6 +45,7 @@ class WorkloadQuerySet(models.QuerySet["Workload"]):
 class Workload(models.Model):
     """One Kueue Workload object, by uid: names recur. Never holds env values, arguments or foreign annotations.
 
+    `is_queued`: it stands in line, in Kueue's order; `is_preempting`: its victims are being stopped, so it stays first.
     `pod_sets`: [{"name", "count", "min_count", "requests": of one pod, smallest units}]. `conditions`: {type: {"status":
     true|false|null, "reason", "message", "since"}}. `status`: what else Kueue says of it (jobs/observed.py). Gone between
     `gone_after` and `gone_before`, equal when known; `gone_version` is the list's resourceVersion that told.
@@ -58,6 +59,8 @@ class Workload(models.Model):
     created_at = models.DateTimeField()
     queue_name = models.CharField(max_length=253)
     queued_at = models.DateTimeField()
+    is_queued = models.BooleanField()
+    is_preempting = models.BooleanField()
     priority = models.BigIntegerField()
     priority_class = models.CharField(max_length=253)
     owner_kind = models.CharField(max_length=100)
@@ -92,6 +95,11 @@ class Workload(models.Model):
             models.Index(fields=["cluster", "namespace", "state", "-created_at"], name="workload_by_namespace"),
             models.Index(
                 fields=["cluster", "state"], condition=Q(gone_before__isnull=True), name="workload_live_by_state"
+            ),
+            models.Index(
+                fields=["cluster", "namespace", "queue_name"],
+                condition=Q(is_queued=True, gone_before__isnull=True),
+                name="workload_in_line",
             ),
             models.Index(fields=["job_uid"], name="workload_by_job"),
         ]

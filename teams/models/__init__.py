@@ -3,7 +3,7 @@
 from teams.models.clusters import Cluster
 from teams.models.ledger import NodeCapacity, QuotaLine, SpecVersion
 from teams.models.people import Membership, PlatformRole
-from teams.models.teams import CostCentre, NamespaceBinding, Team
+from teams.models.teams import CostCentre, NamespaceBinding, Team, namespaces_of
 
 __all__ = [
     "Cluster",
@@ -15,4 +15,5 @@ __all__ = [
     "QuotaLine",
     "SpecVersion",
     "Team",
+    "namespaces_of",
 ]

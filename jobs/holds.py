@@ -1,0 +1,50 @@
+"""Who runs on own and who on borrowed quota: the accounting rule over the ledger's open spans."""
+
+from collections import defaultdict
+from collections.abc import Collection
+
+from django.db.models.query import QuerySet
+
+from jobs.models import SpanUsage
+from jobs.observed import Key
+from scheduling.accounting import Hold, Split, split_own_and_borrowed
+from scheduling.forest import quotas
+from teams.models import Cluster
+from teams.queues import CurrentQueues
+
+
+def open_usages(cluster: Cluster, cluster_queues: Collection[str] | None = None) -> "QuerySet[SpanUsage]":
+    """What is held now, in these ClusterQueues or in all."""
+    usages = SpanUsage.objects.filter(
+        span__workload__cluster=cluster, span__released_before__isnull=True, valid_to__isnull=True
+    )
+    return usages if cluster_queues is None else usages.filter(span__cluster_queue__in=cluster_queues)
+
+
+def nominal_of(queues: CurrentQueues, cluster_queue: str, key: Key) -> tuple[int, bool]:
+    """The guaranteed amount and whether the queue may borrow at all; (0, False) for a queue that is gone."""
+    queue = queues.cluster_queues.get(cluster_queue)
+    if queue is None:
+        return 0, False
+    listed = quotas(queue.groups)
+    return (listed[key].nominal if key in listed else 0), queue.cohort is not None
+
+
+def splits(
+    cluster: Cluster, queues: CurrentQueues, cluster_queues: Collection[str], resources: Collection[str] | None = None
+) -> dict[str, dict[Key, Split]]:
+    """Own and borrowed by workload uid and (flavor, resource)."""
+    usages = open_usages(cluster, cluster_queues)
+    if resources is not None:
+        usages = usages.filter(resource__in=resources)
+    holds: dict[tuple[str, Key], list[Hold]] = defaultdict(list)
+    values = usages.values_list(
+        "span__cluster_queue", "flavor", "resource", "span__workload__uid", "span__reserved_at", "amount"
+    )
+    for queue, flavor, resource, uid, reserved_at, amount in values:
+        holds[queue, (flavor, resource)].append(Hold(uid, reserved_at, amount))
+    found: dict[str, dict[Key, Split]] = defaultdict(dict)
+    for (queue, key), held in holds.items():
+        for uid, split in split_own_and_borrowed(held, *nominal_of(queues, queue, key)).items():
+            found[uid][key] = split
+    return found

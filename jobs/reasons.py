@@ -1,0 +1,87 @@
+"""Why a workload waits, in plain words: a code with its parameters, rendered in the reader's language."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.utils.translation import gettext, ngettext
+
+from jobs.amounts import amount_text, resource_word
+from jobs.models import Workload
+from scheduling import names
+from scheduling.messages import Mention, Obstacle, parse_pending
+
+_MOST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """`sentences` for people, most binding first; `raw` is Kueue's own text, to be redacted before it is shown."""
+
+    sentences: tuple[str, ...]
+    raw: str
+
+
+def waiting_reason(workload: Workload) -> Reason:
+    """Why it does not run yet."""
+    reserved = workload.condition(names.QUOTA_RESERVED)
+    raw = reserved.get("message") or ""
+    if not reserved:
+        return Reason((gettext("The cluster has not looked at it yet: jobs ahead of it come first."),), "")
+    message = parse_pending(raw)
+    sentences = list(dict.fromkeys(_sentences(message.mentions)))
+    if message.preempting:
+        text = ngettext(
+            "It starts when %(count)d job has given its capacity back.",
+            "It starts when %(count)d jobs have given their capacity back.",
+            message.preempting,
+        )
+        sentences.insert(0, text % {"count": message.preempting})
+    return Reason(tuple(sentences[:_MOST]) or (gettext("The cluster gives no reason."),), raw)
+
+
+def _sentences(mentions: tuple[Mention, ...]) -> Iterator[str]:
+    for mention in mentions:
+        text = _sentence(mention)
+        if text:
+            yield text
+
+
+def _sentence(mention: Mention) -> str:
+    if mention.obstacle is Obstacle.INSUFFICIENT_UNUSED_QUOTA:
+        return _not_free(mention)
+    if mention.obstacle is Obstacle.EXCEEDS_MAXIMUM:
+        return _never_fits(mention)
+    named = {"resource": resource_word(mention.resource), "flavor": mention.flavor}
+    plain = {
+        Obstacle.NOT_COVERED: gettext("It can never start as it is: the queue has no quota for %(resource)s."),
+        Obstacle.UNTOLERATED_TAINT: gettext("The nodes of %(flavor)s carry a taint that the job does not tolerate."),
+        Obstacle.NODE_AFFINITY: gettext("The job's node selector does not match %(flavor)s."),
+        Obstacle.FLAVOR_NOT_FOUND: gettext("The cluster has no resource flavor %(flavor)s: tell the platform admin."),
+        Obstacle.TOPOLOGY: gettext("There is quota, but no place on the nodes that fits all its pods together."),
+        Obstacle.QUEUE_STOPPED: gettext("The queue is stopped: only the platform admin can start it."),
+        Obstacle.QUEUE_MISSING: gettext("The queue it names does not exist: correct the job's queue name."),
+        Obstacle.NAMESPACE_MISMATCH: gettext("The queue does not take jobs of this namespace."),
+        Obstacle.ADMISSION_CHECKS: gettext("An admission check refused it."),
+        Obstacle.ADMISSION_GATED: gettext("It waits for a gate to be opened."),
+        Obstacle.INVALID_RESOURCES: gettext("Its resource requests are not allowed in this namespace."),
+        Obstacle.WAITING_FOR_PODS_READY: gettext("It waits until the pods of jobs admitted before it are ready."),
+        Obstacle.OUTRUN: gettext("Another job took the capacity in the same moment; it is tried again."),
+        Obstacle.OVERLAPPING_PREEMPTION: gettext("Another job is already reclaiming the same capacity."),
+    }
+    return plain[mention.obstacle] % named if mention.obstacle in plain else ""
+
+
+def _not_free(mention: Mention) -> str:
+    if mention.missing is None:
+        text = gettext("Not enough %(resource)s of %(flavor)s is free.")
+        return text % {"resource": resource_word(mention.resource), "flavor": mention.flavor}
+    text = gettext("Not enough is free in %(flavor)s: %(amount)s more needed.")
+    return text % {"flavor": mention.flavor, "amount": amount_text(mention.missing, mention.resource)}
+
+
+def _never_fits(mention: Mention) -> str:
+    if mention.missing is None:
+        text = gettext("It can never start as it is: it asks for more %(resource)s of %(flavor)s than the queue may use.")
+        return text % {"resource": resource_word(mention.resource), "flavor": mention.flavor}
+    text = gettext("It can never start as it is: in %(flavor)s it asks for %(amount)s more than the queue may ever use.")
+    return text % {"flavor": mention.flavor, "amount": amount_text(mention.missing, mention.resource)}

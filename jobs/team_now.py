@@ -1,0 +1,145 @@
+"""What one team has, uses, waits for and runs at this moment: the reads behind the team page."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobs.holds import splits
+from jobs.models import QueueNow, Span, TeamNow, Workload
+from jobs.observed import Key
+from scheduling import names
+from scheduling.accounting import Split
+from teams.models import Cluster, Team, namespaces_of
+from teams.queues import CurrentQueues, current_queues
+
+
+@dataclass(frozen=True, slots=True)
+class TeamLine:
+    """One (ClusterQueue, flavor, resource) that the team's jobs may use: the queue's figures, and the team's part of
+    them where other teams' namespaces feed the same queue (`is_shared`)."""
+
+    now: QueueNow
+    own: int
+    borrowed: int
+    is_shared: bool
+    team_uses: int
+
+    @property
+    def at_most(self) -> int | None:
+        """What the queue may use at most; None without a limit."""
+        limit = self.now.borrowing_limit
+        if not self.now.cohort:
+            return self.now.nominal
+        return None if limit is None else self.now.nominal + limit
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterNow:
+    """The team in one cluster."""
+
+    cluster: Cluster
+    namespaces: tuple[str, ...]
+    cluster_queues: tuple[str, ...]
+    lines: tuple[TeamLine, ...]
+
+    @property
+    def gpu_lines(self) -> list[TeamLine]:
+        return [line for line in self.lines if names.is_accelerator(line.now.resource)]
+
+    @property
+    def other_lines(self) -> list[TeamLine]:
+        return [line for line in self.lines if not names.is_accelerator(line.now.resource)]
+
+
+def clusters_of(team: Team) -> list[ClusterNow]:
+    """Where the team has namespaces, with the quota there."""
+    clusters = Cluster.objects.active().filter(
+        namespace_bindings__team=team, namespace_bindings__valid_to__isnull=True
+    )
+    return [_cluster_now(team, cluster) for cluster in clusters.distinct()]
+
+
+def _cluster_now(team: Team, cluster: Cluster) -> ClusterNow:
+    namespaces = namespaces_of([team], cluster)
+    queues = current_queues(cluster)
+    mine = queues.cluster_queues_of(namespaces)
+    uses = {
+        (now.cluster_queue, now.flavor, now.resource): now.own + now.borrowed
+        for now in TeamNow.objects.filter(team=team, cluster=cluster, cluster_queue__in=mine)
+    }
+    rows = QueueNow.objects.filter(cluster=cluster, cluster_queue__in=mine).order_by("cluster_queue", "flavor", "resource")
+    lines = tuple(
+        TeamLine(
+            now=row,
+            own=row.reservation - row.borrowed,
+            borrowed=row.borrowed,
+            is_shared=_is_shared(queues, row.cluster_queue, namespaces),
+            team_uses=uses.get((row.cluster_queue, row.flavor, row.resource), 0),
+        )
+        for row in rows
+    )
+    return ClusterNow(cluster, tuple(sorted(namespaces)), tuple(mine), lines)
+
+
+def _is_shared(queues: CurrentQueues, cluster_queue: str, namespaces: set[str]) -> bool:
+    return any(key.split("/")[0] not in namespaces for key in queues.local_queues_of(cluster_queue))
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """`position` counts from 1 among `of` in the ClusterQueue; None where no order is known."""
+
+    workload: Workload
+    cluster_queue: str
+    position: int | None
+    of: int
+
+
+def waiting_of(team: Team, here: ClusterNow) -> list[Waiting]:
+    """The team's waiting workloads in one cluster, in queue order."""
+    queues = current_queues(here.cluster)
+    orders = {name: queue_order(here.cluster, queues, name) for name in here.cluster_queues}
+    places = {name: {pk: index + 1 for index, pk in enumerate(order)} for name, order in orders.items()}
+    found = []
+    for workload in Workload.objects.waiting().filter(cluster=here.cluster, namespace__in=here.namespaces):
+        queue = queues.cluster_queue_of.get(f"{workload.namespace}/{workload.queue_name}", "")
+        place = places.get(queue, {}).get(workload.pk)
+        found.append(Waiting(workload, queue, place, len(orders.get(queue, ()))))
+    return sorted(found, key=lambda w: (w.position is None, w.cluster_queue, w.position or 0, w.workload.created_at))
+
+
+def queue_order(cluster: Cluster, queues: CurrentQueues, cluster_queue: str) -> list[int]:
+    """Keys of all waiting workloads of a ClusterQueue, whosoever they are, in Kueue's order; empty where Kueue orders by
+    past usage, which no object tells."""
+    queue = queues.cluster_queues.get(cluster_queue)
+    if queue is None or queue.spec.get("admissionScope"):
+        return []
+    waiting = Workload.objects.live().filter(cluster=cluster, is_queued=True).in_queues(queues.feeding(cluster_queue))
+    sticky = ["-is_preempting"] if queue.strategy == names.BEST_EFFORT_FIFO else []
+    return list(waiting.order_by(*sticky, "-priority", "queued_at", "uid").values_list("pk", flat=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A workload that holds quota, with its accelerators by flavor, own and borrowed."""
+
+    workload: Workload
+    since: datetime | None
+    gpus: dict[str, Split]
+
+    @property
+    def is_borrowed(self) -> bool:
+        return any(split.borrowed for split in self.gpus.values())
+
+
+def running_of(here: ClusterNow) -> list[Running]:
+    """The team's workloads that hold quota in one cluster, longest first."""
+    workloads = list(Workload.objects.holding().filter(cluster=here.cluster, namespace__in=here.namespaces))
+    shares = splits(here.cluster, current_queues(here.cluster), here.cluster_queues)
+    open_spans = Span.objects.filter(workload__in=workloads, released_before__isnull=True)
+    since = dict(open_spans.values_list("workload_id", "reserved_at"))
+    found = [Running(workload, since.get(workload.pk), _gpus(shares.get(workload.uid, {}))) for workload in workloads]
+    return sorted(found, key=lambda r: (r.since is None, r.since or r.workload.created_at))
+
+
+def _gpus(shares: dict[Key, Split]) -> dict[str, Split]:
+    return {flavor: split for (flavor, resource), split in shares.items() if names.is_accelerator(resource)}

@@ -1,0 +1,33 @@
+"""The loaders that fetch and authorise in one call. Strangers get 404, as if the thing did not exist."""
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+
+from accounts.models import User
+from accounts.requests import Request
+from teams.models import Cluster, PlatformRole, Team
+from teams.permissions import Permission, platform_roles_with
+
+
+def get_team_or_404(request: Request, slug: str, permission: Permission = Permission.SEE_TEAM) -> Team:
+    """The team, if the person holds the permission in it. Raises Http404."""
+    team = Team.objects.visible_to(request.user, permission).select_related("cost_centre").filter(slug=slug).first()
+    if team is None:
+        raise Http404("There is no such team, or you do not belong to it.")
+    return team
+
+
+def has_platform_permission(user: User, permission: Permission) -> bool:
+    """Whether a platform role of the person carries the permission, for every team."""
+    return PlatformRole.objects.filter(user=user, role__in=platform_roles_with(permission)).exists()
+
+
+def require_platform_permission(request: Request, permission: Permission) -> None:
+    """For pages of a role, which are no secret: Raises PermissionDenied."""
+    if not has_platform_permission(request.user, permission):
+        raise PermissionDenied(permission)
+
+
+def sees_names_of_all(user: User, cluster: Cluster) -> bool:
+    """Whether other teams' names may be shown: to platform roles, or where the cluster's admin switched them on."""
+    return cluster.names_across_teams or has_platform_permission(user, Permission.SEE_PLATFORM)

@@ -1,0 +1,146 @@
+"""Writes to teams and clusters: keyword-only, in one transaction, audited."""
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from celery import current_app
+from django.db import transaction
+
+from accounts.models import User
+from portal import audit
+from teams.models import Cluster, CostCentre, Membership, NamespaceBinding, PlatformRole, Team
+from teams.setup_file import BadSetup, Setup, TeamSetup
+
+
+@transaction.atomic
+def apply_setup(*, setup: Setup, by: str, now: datetime) -> list[str]:
+    """Make clusters, cost centres, people, teams and roles as the set-up file says; returns a line per change.
+
+    What the file does not name stays; the namespaces and members of a team it names, and the platform roles if it
+    names any, become exactly those of the file. Raises BadSetup for a name that neither file nor portal knows.
+    """
+    applier = _Applier(by, now)
+    applier.apply(setup)
+    if applier.problems:
+        raise BadSetup(applier.problems)
+    for cluster_id in applier.rebound:
+        transaction.on_commit(lambda pk=cluster_id: current_app.send_task("jobs.heal_caches", (pk,)))  # type: ignore[misc]
+    return applier.changes
+
+
+class _Applier:
+    def __init__(self, by: str, now: datetime) -> None:
+        self.by, self.now = by, now
+        self.changes: list[str] = []
+        self.problems: list[str] = []
+        self.rebound: set[int] = set()
+
+    def apply(self, setup: Setup) -> None:
+        for cluster in setup.clusters:
+            fields = asdict(cluster)
+            self.put(Cluster, "cluster", {"slug": fields.pop("slug")}, fields)
+        for code, name in setup.cost_centres:
+            self.put(CostCentre, "cost_centre", {"code": code}, {"name": name})
+        for person in setup.people:
+            key, fields = {"username": person.username}, {"name": person.name, "email": person.email}
+            self.put(User, "person", key, fields, created_at=self.now)
+        for team in setup.teams:
+            self.team(team)
+        if setup.platform_roles:
+            self.platform_roles(setup)
+
+    def put(self, model: Any, kind: str, key: dict[str, str], fields: dict[str, Any], **at_creation: Any) -> Any:
+        """Create the row or bring its fields up to the file's."""
+        row = model.objects.filter(**key).first()
+        before = {name: getattr(row, name) for name in fields} if row else {}
+        if row is None:
+            row = model(**key, **fields, **at_creation)
+        elif before == fields:
+            return row
+        for name, value in fields.items():
+            setattr(row, name, value)
+        row.save()
+        changed = {name: str(value) for name, value in fields.items() if before.get(name, not value) != value}
+        self.note("changed" if before else "created", f"{kind}/{next(iter(key.values()))}", **changed)
+        return row
+
+    def note(self, event: str, target: str, **details: Any) -> None:
+        audit.record(f"setup.{event}", target=target, by=self.by, now=self.now, **details)
+        told = ", ".join(f"{name}: {value}" for name, value in details.items())
+        self.changes.append(f"{event} {target}" + (f" ({told})" if told else ""))
+
+    def known(self, model: Any, place: str, **key: str) -> Any:
+        row = model.objects.filter(**key).first()
+        if row is None:
+            self.problems.append(f"{place}: there is no {next(iter(key.values()))!r}, in the file or in the portal.")
+        return row
+
+    def team(self, setup: TeamSetup) -> None:
+        place = f"teams/{setup.slug}"
+        centre = self.known(CostCentre, f"{place}/cost_centre", code=setup.cost_centre) if setup.cost_centre else None
+        team = self.put(Team, "team", {"slug": setup.slug}, {"name": setup.name, "cost_centre": centre})
+        self.namespaces(team, setup, place)
+        wanted: dict[int, tuple[str, str]] = {}
+        for username, role in setup.members:
+            user = self.known(User, f"{place}/members", username=username)
+            if user:
+                wanted[user.pk] = (username, role)
+        self.members(team, wanted)
+
+    def namespaces(self, team: Team, setup: TeamSetup, place: str) -> None:
+        wanted = set()
+        for slug, namespace in setup.namespaces:
+            cluster = self.known(Cluster, f"{place}/namespaces", slug=slug)
+            if cluster:
+                wanted.add((cluster, namespace))
+        for binding in NamespaceBinding.objects.current().filter(team=team).select_related("cluster"):
+            if (binding.cluster, binding.namespace) in wanted:
+                wanted.discard((binding.cluster, binding.namespace))
+            else:
+                self.close(binding, f"team/{team.slug}")
+        for cluster, namespace in sorted(wanted, key=lambda pair: (pair[0].slug, pair[1])):
+            self.bind(team, cluster, namespace)
+
+    def close(self, binding: NamespaceBinding, target: str) -> None:
+        NamespaceBinding.objects.filter(pk=binding.pk).update(valid_to=self.now)
+        self.rebound.add(binding.cluster_id)
+        self.note("namespace_taken", target, cluster=binding.cluster.slug, namespace=binding.namespace)
+
+    def bind(self, team: Team, cluster: Cluster, namespace: str) -> None:
+        held = NamespaceBinding.objects.current().filter(cluster=cluster, namespace=namespace).select_related("team")
+        for binding in held:
+            self.close(binding, f"team/{binding.team.slug}")
+        NamespaceBinding.objects.create(cluster=cluster, namespace=namespace, team=team, valid_from=self.now)
+        self.rebound.add(cluster.pk)
+        self.note("namespace_given", f"team/{team.slug}", cluster=cluster.slug, namespace=namespace)
+
+    def members(self, team: Team, wanted: dict[int, tuple[str, str]]) -> None:
+        for membership in Membership.objects.filter(team=team).select_related("user"):
+            username, role = wanted.pop(membership.user_id, (membership.user.username, None))
+            if role is None:
+                membership.delete()
+                self.note("member_removed", f"team/{team.slug}", member=username)
+            elif role != membership.role:
+                Membership.objects.filter(pk=membership.pk).update(role=role)
+                self.note("role_changed", f"team/{team.slug}", member=username, role=role)
+        for user_id, (username, role) in wanted.items():
+            Membership.objects.create(team=team, user_id=user_id, role=role)
+            self.note("member_added", f"team/{team.slug}", member=username, role=role)
+
+    def platform_roles(self, setup: Setup) -> None:
+        wanted = set()
+        for username, role in setup.platform_roles:
+            user = self.known(User, "platform_roles", username=username)
+            if user:
+                wanted.add((user.pk, username, str(role.value)))
+        for held in PlatformRole.objects.select_related("user"):
+            key = (held.user_id, held.user.username, held.role)
+            if key in wanted:
+                wanted.discard(key)
+            else:
+                held.delete()
+                self.note("role_taken", f"person/{held.user.username}", role=held.role)
+        for user_id, username, given in sorted(wanted):
+            PlatformRole.objects.create(user_id=user_id, role=given)
+            self.note("role_given", f"person/{username}", role=given)

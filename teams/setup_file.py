@@ -1,0 +1,206 @@
+"""The file that sets clusters, cost centres, teams, namespaces and members: from YAML to checked records. Pure."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import yaml
+
+from scheduling.names import TEAM_NAMESPACE_PREFIX
+from teams.permissions import GlobalRole, TeamRole
+
+_SLUG = re.compile(r"[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?")
+_ROOT = {"clusters", "cost_centres", "people", "teams", "platform_roles"}
+_CLUSTER = {"name", "time_zone", "kubeconfig", "context", "in_cluster", "eks_cluster", "eks_region", "names_across_teams"}
+_TEAM = {"name", "cost_centre", "hyperpod", "namespaces", "members"}
+_PERSON = {"name", "email"}
+
+
+class BadSetup(ValueError):
+    """The file cannot be applied; `problems` are sentences that name the place."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSetup:
+    slug: str
+    name: str
+    time_zone: str
+    access: str
+    kubeconfig_path: str
+    kubeconfig_context: str
+    eks_cluster: str
+    eks_region: str
+    names_across_teams: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PersonSetup:
+    username: str
+    name: str
+    email: str
+
+
+@dataclass(frozen=True, slots=True)
+class TeamSetup:
+    """`namespaces` are (cluster, namespace); `members` are (username, role)."""
+
+    slug: str
+    name: str
+    cost_centre: str
+    namespaces: tuple[tuple[str, str], ...]
+    members: tuple[tuple[str, TeamRole], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """`cost_centres` are (code, name); `platform_roles` are (username, role)."""
+
+    clusters: tuple[ClusterSetup, ...]
+    cost_centres: tuple[tuple[str, str], ...]
+    people: tuple[PersonSetup, ...]
+    teams: tuple[TeamSetup, ...]
+    platform_roles: tuple[tuple[str, GlobalRole], ...]
+
+
+def read_setup(text: str) -> Setup:
+    """Raises BadSetup with every problem found."""
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise BadSetup([f"This is not YAML: {error}"]) from error
+    reader = _Reader()
+    setup = reader.setup(reader.mapping(content if content is not None else {}, "the file", _ROOT))
+    if reader.problems:
+        raise BadSetup(reader.problems)
+    return setup
+
+
+class _Reader:
+    """Collects problems instead of stopping at the first."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+
+    def mapping(self, value: object, place: str, allowed: set[str] | None = None) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
+            self.problems.append(f"{place} must be a mapping of names to values.")
+            return {}
+        unknown = set(map(str, value)) - allowed if allowed else set()
+        if unknown:
+            self.problems.append(f"{place} has unknown entries: {', '.join(sorted(unknown))}.")
+        return {str(key): entry for key, entry in value.items()}
+
+    def entries(self, content: Mapping[str, Any], section: str, allowed: set[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        for name, value in self.mapping(content.get(section) or {}, section).items():
+            yield name, self.mapping(value or {}, f"{section}/{name}", allowed)
+
+    def text(self, entry: Mapping[str, Any], name: str, place: str, default: str = "") -> str:
+        value = entry.get(name, default)
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            return str(value).strip()
+        self.problems.append(f"{place}/{name} must be text.")
+        return default
+
+    def truth(self, entry: Mapping[str, Any], name: str, place: str) -> bool:
+        value = entry.get(name, False)
+        if not isinstance(value, bool):
+            self.problems.append(f"{place}/{name} must be true or false.")
+        return value is True
+
+    def slug(self, name: str, place: str) -> str:
+        if not _SLUG.fullmatch(name):
+            self.problems.append(f"{place}: {name!r} must be lower-case letters, digits and dashes, at most 50.")
+        return name
+
+    def setup(self, content: Mapping[str, Any]) -> Setup:
+        clusters = tuple(self.cluster(*entry) for entry in self.entries(content, "clusters", _CLUSTER))
+        centres = tuple(
+            (self.slug(code, "cost_centres"), str(name))
+            for code, name in self.mapping(content.get("cost_centres") or {}, "cost_centres").items()
+        )
+        people = tuple(self.person(*entry) for entry in self.entries(content, "people", _PERSON))
+        teams = tuple(self.team(*entry) for entry in self.entries(content, "teams", _TEAM))
+        roles = tuple(self.platform_roles(self.mapping(content.get("platform_roles") or {}, "platform_roles")))
+        self.check_owners(teams)
+        return Setup(clusters, centres, people, teams, roles)
+
+    def cluster(self, slug: str, entry: Mapping[str, Any]) -> ClusterSetup:
+        place = f"clusters/{slug}"
+        ways = [way for way in ("kubeconfig", "in_cluster", "eks_cluster") if entry.get(way)]
+        if len(ways) != 1:
+            self.problems.append(f"{place} needs exactly one of kubeconfig, in_cluster: true, eks_cluster.")
+        return ClusterSetup(
+            slug=self.slug(slug, "clusters"),
+            name=self.text(entry, "name", place, slug),
+            time_zone=self.time_zone(self.text(entry, "time_zone", place, "UTC"), place),
+            access={"eks_cluster": "eks"}.get(ways[0], ways[0]) if ways else "",
+            kubeconfig_path=os.path.expandvars(self.text(entry, "kubeconfig", place)),
+            kubeconfig_context=self.text(entry, "context", place),
+            eks_cluster=self.text(entry, "eks_cluster", place),
+            eks_region=self.text(entry, "eks_region", place),
+            names_across_teams=self.truth(entry, "names_across_teams", place),
+        )
+
+    def time_zone(self, name: str, place: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            self.problems.append(f"{place}/time_zone: {name!r} is not a time zone such as America/Sao_Paulo.")
+        return name
+
+    def person(self, username: str, entry: Mapping[str, Any]) -> PersonSetup:
+        place = f"people/{username}"
+        return PersonSetup(username, self.text(entry, "name", place, username), self.text(entry, "email", place))
+
+    def team(self, slug: str, entry: Mapping[str, Any]) -> TeamSetup:
+        place = f"teams/{slug}"
+        return TeamSetup(
+            slug=self.slug(slug, "teams"),
+            name=self.text(entry, "name", place, slug),
+            cost_centre=self.text(entry, "cost_centre", place),
+            namespaces=tuple(self.namespaces(slug, entry, place)),
+            members=tuple(self.members(self.mapping(entry.get("members") or {}, f"{place}/members"), place)),
+        )
+
+    def namespaces(self, slug: str, entry: Mapping[str, Any], place: str) -> Iterator[tuple[str, str]]:
+        for cluster in self.names(entry.get("hyperpod") or [], f"{place}/hyperpod"):
+            yield cluster, f"{TEAM_NAMESPACE_PREFIX}{slug}"
+        listed = self.mapping(entry.get("namespaces") or {}, f"{place}/namespaces")
+        for cluster, namespaces in listed.items():
+            for namespace in self.names(namespaces, f"{place}/namespaces/{cluster}"):
+                yield cluster, namespace
+
+    def names(self, value: object, place: str) -> list[str]:
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            self.problems.append(f"{place} must be a list of names.")
+            return []
+        return value
+
+    def members(self, roles: Mapping[str, Any], place: str) -> Iterator[tuple[str, TeamRole]]:
+        for username, role in roles.items():
+            if role in TeamRole.values:
+                yield username, TeamRole(role)
+            else:
+                self.problems.append(f"{place}/members/{username}: the role must be one of {', '.join(TeamRole.values)}.")
+
+    def platform_roles(self, roles: Mapping[str, Any]) -> Iterator[tuple[str, GlobalRole]]:
+        for role, usernames in roles.items():
+            if role not in GlobalRole.values:
+                self.problems.append(f"platform_roles/{role}: the role must be one of {', '.join(GlobalRole.values)}.")
+                continue
+            for username in self.names(usernames, f"platform_roles/{role}"):
+                yield username, GlobalRole(role)
+
+    def check_owners(self, teams: tuple[TeamSetup, ...]) -> None:
+        owned = Counter(binding for team in teams for binding in set(team.namespaces))
+        for (cluster, namespace), count in owned.items():
+            if count > 1:
+                self.problems.append(f"The namespace {namespace} of {cluster} is given to {count} teams.")
