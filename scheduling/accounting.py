@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from scheduling import names
 from scheduling.objects import FlavorResource, PodSet, PodSetAssignment, Workload
 from scheduling.parsing import pod_requests
 from scheduling.quantities import add, saturate
@@ -21,15 +22,9 @@ def workload_usage(workload: Workload) -> Amounts:
     Whether it counts at all is `Workload.holds_quota`.
     """
     usage: Amounts = {}
-    if workload.admission is None:
-        return usage
-    for assignment in workload.admission.pod_sets:
+    for assignment in workload.admission.pod_sets if workload.admission else ():
         scaled = _scaled_usage(workload, assignment)
-        for resource, flavor in assignment.flavors.items():
-            amount = scaled.get(resource)
-            if amount is not None:
-                key = (flavor, resource)
-                usage[key] = add(usage[key], amount) if key in usage else amount
+        _accumulate(usage, {(f, r): scaled[r] for r, f in assignment.flavors.items() if r in scaled})
     return usage
 
 
@@ -52,21 +47,19 @@ def _truncated(amount: int, divisor: int) -> int:
 
 def reserved_by_queue(workloads: Iterable[Workload]) -> tuple[dict[str, Amounts], dict[str, Amounts]]:
     """Per ClusterQueue what is reserved, and of that what is used by admitted workloads."""
-    reservation: dict[str, Amounts] = defaultdict(dict)
     usage: dict[str, Amounts] = defaultdict(dict)
+    only_reserved: dict[str, Amounts] = defaultdict(dict)
     for workload in workloads:
-        if workload.admission is None or not workload.holds_quota:
-            continue
-        queue = workload.admission.cluster_queue
-        amounts = workload_usage(workload)
-        accumulate(reservation[queue], amounts)
-        if workload.is_admitted:
-            accumulate(usage[queue], amounts)
-    return dict(reservation), dict(usage)
+        if workload.admission is not None and workload.holds_quota:
+            by_queue = usage if workload.is_true(names.ADMITTED) else only_reserved
+            _accumulate(by_queue[workload.admission.cluster_queue], workload_usage(workload))
+    reservation = {queue: dict(amounts) for queue, amounts in usage.items()}
+    for queue, amounts in only_reserved.items():
+        _accumulate(reservation.setdefault(queue, {}), amounts)
+    return reservation, dict(usage)
 
 
-def accumulate(total: Amounts, amounts: Mapping[FlavorResource, int]) -> None:
-    """Adds the amounts to a total in place, within int64."""
+def _accumulate(total: Amounts, amounts: Mapping[FlavorResource, int]) -> None:
     for key, amount in amounts.items():
         total[key] = add(total[key], amount) if key in total else amount
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from scheduling import lending
-from scheduling.fair_share import weighted_share
+from scheduling.fair_share import by_resource, weighted_share
 from scheduling.forest import Node, plant
 from scheduling.objects import ClusterQueue, Cohort, FlavorResource
 from scheduling.quantities import subtract
@@ -121,7 +121,7 @@ class _Tree:
 
     def __init__(self, root: Node) -> None:
         self.root = root
-        self.keys = root.subtree.keys() | root.usage.keys()
+        self.keys = _keys(root)
         self.cohorts = [root]
         self.paths: dict[str, tuple[str, ...]] = {root.name: ()}
         self.available = {root.name: {key: root.available_below(key, 0) for key in self.keys}}
@@ -130,7 +130,13 @@ class _Tree:
             for cohort in parent.cohorts:
                 self.cohorts.append(cohort)
                 self._descend(parent, cohort)
-        self.pools = lending.pools(self.cohorts)
+        self.capacity = {name: by_resource(potential) for name, potential in self.potential.items()}
+        self.balances = {
+            queue.name: {key: lending.balance(queue, key) for key in _keys(queue)}
+            for cohort in self.cohorts
+            for queue in cohort.queues
+        }
+        self.pools = lending.pools(self.cohorts, self.balances.values())
 
     def _descend(self, parent: Node, cohort: Node) -> None:
         free, most = self.available[parent.name], self.potential[parent.name]
@@ -140,50 +146,54 @@ class _Tree:
 
     def cohort_standing(self, cohort: Node) -> CohortStanding:
         free = self.available[cohort.name]
-        share = weighted_share(cohort, self.potential[cohort.parent.name]) if cohort.parent else 0
-        lines = {key: _cohort_figures(cohort, key, free[key]) for key in cohort.subtree.keys() | cohort.usage.keys()}
+        share = weighted_share(cohort, self.capacity[cohort.parent.name]) if cohort.parent else 0
+        lines = {key: _cohort_figures(cohort, key, free[key]) for key in _keys(cohort)}
         return CohortStanding(self.paths[cohort.name], False, share, lines)
 
     def queue_standing(self, queue: Node, cohort: Node, usage: Mapping[FlavorResource, int]) -> QueueStanding:
-        free, most = self.available[cohort.name], self.potential[cohort.name]
-        lines = {
-            key: self._queue_figures(queue, key, usage.get(key, 0), free[key], most[key])
-            for key in queue.quotas.keys() | queue.usage.keys()
-        }
         path = (*self.paths[cohort.name], cohort.name)
-        return QueueStanding(path, False, weighted_share(queue, most), lines)
+        lines = {
+            key: self._queue_figures(queue, cohort, key, usage.get(key, 0), balance)
+            for key, balance in self.balances[queue.name].items()
+        }
+        return QueueStanding(path, False, weighted_share(queue, self.capacity[cohort.name]), lines)
 
-    def _queue_figures(self, queue: Node, key: FlavorResource, usage: int, free: int, most: int) -> QueueFigures:
-        listed = key in queue.quotas
-        borrowed, lendable = lending.borrowed(queue, key), lending.lendable(queue, key)
+    def _queue_figures(
+        self, queue: Node, cohort: Node, key: FlavorResource, usage: int, balance: lending.Balance
+    ) -> QueueFigures:
         over_committed = self.root.exceeds(key)
-        lent = (None, None) if over_committed else self.pools[key].lent(borrowed, lendable)
+        listed = key in queue.quotas  # what the spec no longer lists cannot be asked for
+        free, most = self.available[cohort.name][key], self.potential[cohort.name][key]
         return _queue_figures(
             queue,
             key,
             usage,
-            borrowed=borrowed,
-            lendable=lendable,
+            balance.borrowed,
+            lendable=balance.lendable,
             available=max(0, queue.available_below(key, free)) if listed else 0,
             potential=queue.potential_below(key, most) if listed else 0,
-            distance=_distance(queue, key) if borrowed else 0,
-            lent=lent,
+            distance=_distance(queue, key) if balance.borrowed else 0,
+            lent=(None, None) if over_committed else self.pools[key].lent_by(balance),
             over_committed=over_committed,
         )
+
+
+def _keys(node: Node) -> set[FlavorResource]:
+    return node.subtree.keys() | node.usage.keys()
 
 
 def _queue_figures(
     queue: Node,
     key: FlavorResource,
     usage: int,
-    *,
     borrowed: int,
-    lendable: int | None,
-    available: int | None,
-    potential: int | None,
-    distance: int | None,
-    lent: tuple[int | None, int | None],
-    over_committed: bool,
+    *,
+    lendable: int | None = None,
+    available: int | None = None,
+    potential: int | None = None,
+    distance: int | None = None,
+    lent: tuple[int | None, int | None] = (None, None),
+    over_committed: bool = False,
 ) -> QueueFigures:
     quota, reservation = queue.quota(key), queue.usage.get(key, 0)
     return QueueFigures(
@@ -211,7 +221,7 @@ def _distance(queue: Node, key: FlavorResource) -> int | None:
 
 
 def _standing_outside(queue: Node, usage: Mapping[FlavorResource, int]) -> QueueStanding:
-    """A queue in no cohort: nobody lends to it, and it lends to nobody."""
+    """A queue in no cohort: nobody lends to it and it lends to nobody."""
     lines = {
         key: _queue_figures(
             queue,
@@ -225,34 +235,23 @@ def _standing_outside(queue: Node, usage: Mapping[FlavorResource, int]) -> Queue
             lent=(0, 0),
             over_committed=queue.exceeds(key),
         )
-        for key in queue.quotas.keys() | queue.usage.keys()
+        for key in _keys(queue)
     }
     return QueueStanding((), False, 0, lines)
 
 
 def _standing_in_cycle(queue: Node, usage: Mapping[FlavorResource, int]) -> QueueStanding:
+    """A queue whose cohorts lead into a cycle: what it borrows is its own figure, all others depend on the tree."""
     lines = {
-        key: _queue_figures(
-            queue,
-            key,
-            usage.get(key, 0),
-            borrowed=lending.borrowed(queue, key),
-            lendable=None,
-            available=None,
-            potential=None,
-            distance=None,
-            lent=(None, None),
-            over_committed=False,
-        )
-        for key in queue.quotas.keys() | queue.usage.keys()
+        key: _queue_figures(queue, key, usage.get(key, 0), lending.balance(queue, key).borrowed) for key in _keys(queue)
     }
     return QueueStanding((), True, None, lines)
 
 
 def _cohort_figures(cohort: Node, key: FlavorResource, free: int) -> CohortFigures:
     quota, usage = cohort.subtree.get(key, 0), cohort.usage.get(key, 0)
-    beyond = max(0, subtract(usage, quota)) if cohort.parent else 0
-    return CohortFigures(cohort.quota(key).nominal, quota, usage, beyond, free)
+    borrowed = max(0, subtract(usage, quota)) if cohort.parent else 0
+    return CohortFigures(cohort.quota(key).nominal, quota, usage, borrowed, free)
 
 
 def _cohort_in_cycle(cohort: Node) -> CohortStanding:

@@ -9,26 +9,27 @@ from scheduling.objects import WEIGHT_ONE, FlavorResource
 from scheduling.quantities import INT64_MAX, add, subtract
 
 
-def weighted_share(node: Node, potential_above: Mapping[FlavorResource, int]) -> int:
-    """Thousandths of what the cohort could lend that this node borrows, by its dominant resource and over its weight.
+def by_resource(amounts: Mapping[FlavorResource, int]) -> dict[str, int]:
+    """Amounts summed over flavors."""
+    total: dict[str, int] = defaultdict(int)
+    for (_, resource), amount in amounts.items():
+        total[resource] = add(total[resource], amount)
+    return total
 
-    `potential_above` is the parent cohort's `potential` for every (flavor, resource) of its tree. 0 when nothing is
-    borrowed, INT64_MAX when a node of weight 0 borrows. Only flavors and resources of the current spec count.
+
+def weighted_share(node: Node, capacity: Mapping[str, int]) -> int:
+    """Thousandths of the cohort's capacity that this node borrows, by its dominant resource and over its weight.
+
+    `capacity` is what the parent cohort could use at most, by resource. 0 at a root and when nothing is borrowed,
+    INT64_MAX when a node of weight 0 borrows. Only flavors and resources of the current spec count.
     """
     if node.parent is None:
         return 0
-    borrowed: dict[str, int] = defaultdict(int)
-    for key, quota in node.subtree.items():
-        beyond = subtract(node.usage.get(key, 0), quota)
-        if beyond > 0:
-            borrowed[key[1]] = add(borrowed[key[1]], beyond)
-    if not borrowed:
-        return 0
-    lendable: dict[str, int] = defaultdict(int)
-    for (_, resource), amount in potential_above.items():
-        lendable[resource] = add(lendable[resource], amount)
+    beyond = {key: subtract(node.usage.get(key, 0), quota) for key, quota in node.subtree.items()}
+    borrowed = by_resource({key: amount for key, amount in beyond.items() if amount > 0})
     # Floats, since Kueue's are: an exact quotient would at times round up to another integer than Kueue shows.
-    ratio = max((b * 1000.0 / lendable[r] for r, b in borrowed.items() if lendable[r] > 0), default=0.0)
+    ratios = [amount * 1000.0 / capacity[r] for r, amount in borrowed.items() if capacity.get(r, 0) > 0]
+    ratio = max(ratios, default=0.0)
     if node.fair_weight == 0:
         return INT64_MAX if ratio else 0
     return min(INT64_MAX, math.ceil(ratio / (node.fair_weight / WEIGHT_ONE)))

@@ -9,15 +9,18 @@ from scheduling.objects import FlavorResource
 from scheduling.quantities import subtract
 
 
-def borrowed(queue: Node, key: FlavorResource) -> int:
-    """What a queue in a cohort uses beyond its nominal quota."""
-    return max(0, subtract(queue.usage.get(key, 0), queue.quota(key).nominal))
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """What a queue in a cohort uses beyond its nominal quota, and the idle quota that others may borrow."""
+
+    borrowed: int
+    lendable: int
 
 
-def lendable(queue: Node, key: FlavorResource) -> int:
-    """Idle quota of a queue in a cohort that others may borrow: what the lending limit keeps back stays out."""
-    nominal = queue.quota(key).nominal
-    return max(0, subtract(nominal, max(queue.usage.get(key, 0), queue.local_quota(key))))
+def balance(queue: Node, key: FlavorResource) -> Balance:
+    nominal, used = queue.quota(key).nominal, queue.usage.get(key, 0)
+    not_lendable = max(used, queue.local_quota(key))
+    return Balance(max(0, subtract(used, nominal)), max(0, subtract(nominal, not_lendable)))
 
 
 @dataclass(slots=True)
@@ -28,22 +31,25 @@ class Pool:
     lendable: int = 0
     cohorts_nominal: int = 0
 
-    def lent(self, queue_borrowed: int, queue_lendable: int) -> tuple[int, int]:
-        """The least and the most that a queue with these figures lends. Equal when it is the only possible lender.
-        Meaningless in a tree that is over-committed."""
-        by_others = self.borrowed - queue_borrowed
-        elsewhere = self.cohorts_nominal + self.lendable - queue_lendable
-        return max(0, by_others - elsewhere), min(queue_lendable, by_others)
+    def lent_by(self, queue: Balance) -> tuple[int, int]:
+        """The least and the most that this queue lends. Equal when it is the only possible lender. Meaningless in a
+        tree that is over-committed."""
+        by_others = self.borrowed - queue.borrowed
+        elsewhere = self.cohorts_nominal + self.lendable - queue.lendable
+        return max(0, by_others - elsewhere), min(queue.lendable, by_others)
 
 
-def pools(cohorts: Iterable[Node]) -> Mapping[FlavorResource, Pool]:
-    """The pools of the tree that these cohorts make up."""
+def pools(
+    cohorts: Iterable[Node], balances: Iterable[Mapping[FlavorResource, Balance]]
+) -> Mapping[FlavorResource, Pool]:
+    """The pools of the tree that these cohorts and the balances of all their queues make up."""
     found: dict[FlavorResource, Pool] = defaultdict(Pool)
     for cohort in cohorts:
         for key, quota in cohort.quotas.items():
             found[key].cohorts_nominal += quota.nominal
-        for queue in cohort.queues:
-            for key in queue.quotas.keys() | queue.usage.keys():
-                found[key].borrowed += borrowed(queue, key)
-                found[key].lendable += lendable(queue, key)
+    for of_queue in balances:
+        for key, each in of_queue.items():
+            pool = found[key]
+            pool.borrowed += each.borrowed
+            pool.lendable += each.lendable
     return found

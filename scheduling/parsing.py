@@ -85,7 +85,7 @@ def parse_time(text: str | None) -> datetime | None:
 
 def parse_resources(listed: Json | None) -> dict[str, int]:
     """A resource list in smallest units. Raises BadQuantity."""
-    return {name: parse_quantity(text, name) for name, text in (listed or _EMPTY).items()}
+    return {name: parse_quantity(text, name) for name, text in listed.items()} if listed else {}
 
 
 def pod_requests(template: Json) -> dict[str, int]:
@@ -120,7 +120,7 @@ def _sum(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 def _read(obj: Json, read: Callable[[Json, Json], Record]) -> Record:
     try:
         return read(obj["metadata"], obj)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
         raise MalformedObject(f"{_title(obj)}: {_why(error)}") from error
 
 
@@ -138,6 +138,20 @@ def _why(error: Exception) -> str:
     if isinstance(error, BadQuantity):
         return str(error)
     return f"a field has an unexpected form ({type(error).__name__}: {str(error)[:_LONGEST_REASON]})"
+
+
+def _text(holder: Json, field: str) -> str:
+    text = holder[field]
+    if not isinstance(text, str):
+        raise TypeError(f"{field} is {type(text).__name__}")
+    return text
+
+
+def _mapping(holder: Json, field: str) -> Mapping[str, Any]:
+    mapping = holder.get(field) or _EMPTY
+    if not isinstance(mapping, dict):
+        raise TypeError(f"{field} is {type(mapping).__name__}")
+    return mapping
 
 
 def _version(meta: Json) -> int:
@@ -165,8 +179,8 @@ def _owner(meta: Json) -> Owner | None:
     return None
 
 
-def _boost(meta: Json) -> int:
-    text = (meta.get("annotations") or _EMPTY).get(names.PRIORITY_BOOST_ANNOTATION)
+def _boost(annotations: Json) -> int:
+    text = annotations.get(names.PRIORITY_BOOST_ANNOTATION)
     try:
         return int(text) if text else 0
     except ValueError:
@@ -176,45 +190,59 @@ def _boost(meta: Json) -> int:
 def _workload(meta: Json, obj: Json) -> Workload:
     spec = obj["spec"]
     status = obj.get("status") or _EMPTY
+    annotations = meta.get("annotations") or _EMPTY
     requeue = status.get("requeueState") or _EMPTY
     class_ref = spec.get("priorityClassRef") or _EMPTY
     past = status.get("accumulatedPastExecutionTimeSeconds", status.get("accumulatedPastExexcutionTimeSeconds"))
-    pod_sets = tuple(_pod_set(p) for p in spec.get("podSets") or ())
+    pod_sets = tuple([_pod_set(p) for p in spec.get("podSets") or ()])
     return Workload(
-        uid=meta["uid"],
-        namespace=meta["namespace"],
-        name=meta["name"],
+        uid=_text(meta, "uid"),
+        namespace=_text(meta, "namespace"),
+        name=_text(meta, "name"),
         resource_version=_version(meta),
         created_at=parse_time(meta.get("creationTimestamp")),
         deleted_at=parse_time(meta.get("deletionTimestamp")),
-        labels=meta.get("labels") or _EMPTY,
+        labels=_mapping(meta, "labels"),
         queue_name=spec.get("queueName") or "",
         priority=int(spec.get("priority") or 0),
-        priority_boost=_boost(meta),
+        priority_boost=_boost(annotations),
         priority_class=class_ref.get("name") or spec.get("priorityClassName") or "",
         active=spec.get("active") is not False,
         owner=_owner(meta),
         pod_sets=pod_sets,
         conditions=_conditions(status),
         admission=_admission(status.get("admission"), pod_sets),
-        reclaimable={p["name"]: int(p["count"]) for p in status.get("reclaimablePods") or ()},
-        pending_requests={p["name"]: parse_resources(p.get("resources")) for p in status.get("resourceRequests") or ()},
+        reclaimable=_reclaimable(status.get("reclaimablePods")),
+        pending_requests=_pending_requests(status.get("resourceRequests")),
         requeue_at=parse_time(requeue.get("requeueAt")),
         requeue_count=int(requeue.get("count") or 0),
-        evictions=tuple(_evictions(status)),
+        evictions=_evictions(status.get("schedulingStats")),
         accumulated_seconds=int(past or 0),
         maximum_seconds=spec.get("maximumExecutionTimeSeconds"),
-        checks=tuple(
-            AdmissionCheckState(c["name"], c.get("state") or "", c.get("message") or "")
-            for c in status.get("admissionChecks") or ()
-        ),
-        is_gated=bool((meta.get("annotations") or _EMPTY).get(names.ADMISSION_GATE_ANNOTATION)),
+        checks=_checks(status.get("admissionChecks")),
+        is_gated=bool(annotations.get(names.ADMISSION_GATE_ANNOTATION)),
     )
 
 
-def _evictions(status: Json) -> Iterable[Evictions]:
-    for counter in (status.get("schedulingStats") or _EMPTY).get("evictions") or ():
-        yield Evictions(counter["reason"], counter.get("underlyingCause") or "", int(counter["count"]))
+def _reclaimable(pods: Iterable[Json] | None) -> Mapping[str, int]:
+    return {p["name"]: int(p["count"]) for p in pods} if pods else _EMPTY
+
+
+def _pending_requests(requests: Iterable[Json] | None) -> Mapping[str, Mapping[str, int]]:
+    return {r["name"]: parse_resources(r.get("resources")) for r in requests} if requests else _EMPTY
+
+
+def _evictions(stats: Json | None) -> tuple[Evictions, ...]:
+    counters = stats.get("evictions") if stats else None
+    if not counters:
+        return ()
+    return tuple([Evictions(c["reason"], c.get("underlyingCause") or "", int(c["count"])) for c in counters])
+
+
+def _checks(checks: Iterable[Json] | None) -> tuple[AdmissionCheckState, ...]:
+    if not checks:
+        return ()
+    return tuple([AdmissionCheckState(c["name"], c.get("state") or "", c.get("message") or "") for c in checks])
 
 
 def _pod_set(pod_set: Json) -> PodSet:
@@ -224,19 +252,16 @@ def _pod_set(pod_set: Json) -> PodSet:
 def _admission(admission: Json | None, pod_sets: Iterable[PodSet]) -> Admission | None:
     if not admission:
         return None
-    counts = {p.name: p.count for p in pod_sets}
-    return Admission(
-        admission["clusterQueue"],
-        tuple(
-            PodSetAssignment(
-                a["name"],
-                a.get("flavors") or _EMPTY,
-                parse_resources(a.get("resourceUsage")),
-                int(a["count"]) if a.get("count") is not None else counts.get(a["name"], 0),
-            )
-            for a in admission.get("podSetAssignments") or ()
-        ),
-    )
+    assignments = [_assignment(a, pod_sets) for a in admission.get("podSetAssignments") or ()]
+    return Admission(_text(admission, "clusterQueue"), tuple(assignments))
+
+
+def _assignment(assignment: Json, pod_sets: Iterable[PodSet]) -> PodSetAssignment:
+    name, count = assignment["name"], assignment.get("count")
+    if count is None:
+        count = next((p.count for p in pod_sets if p.name == name), 0)
+    usage = parse_resources(assignment.get("resourceUsage"))
+    return PodSetAssignment(name, _mapping(assignment, "flavors"), usage, int(count))
 
 
 def _cluster_queue(meta: Json, obj: Json) -> ClusterQueue:

@@ -25,7 +25,9 @@ class BadQuantity(ValueError):
 
 def saturate(amount: int) -> int:
     """The amount, held within int64 as Kueue holds it."""
-    return max(INT64_MIN, min(INT64_MAX, amount))
+    if INT64_MIN <= amount <= INT64_MAX:
+        return amount
+    return INT64_MAX if amount > 0 else INT64_MIN
 
 
 def add(amount: int, more: int) -> int:
