@@ -28,7 +28,7 @@ class CannotBuild(RuntimeError):
 
 @dataclass(frozen=True)
 class Component:
-    """`commands`: binary to Go package. `manifests`: files and folders of the Go module `source` that it is run with."""
+    """`commands`: binary to Go package. `manifests`: what it is run with, from the Go module `source`."""
 
     name: str
     commands: Mapping[str, str]

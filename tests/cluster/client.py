@@ -1,6 +1,7 @@
 """A plain HTTP client of a Kubernetes API: what the tests use to arrange a cluster and to look at it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import requests
@@ -11,6 +12,8 @@ Json = dict[str, Any]
 KUEUE = "/apis/kueue.x-k8s.io/v1beta2"
 VISIBILITY = "/apis/visibility.kueue.x-k8s.io/v1beta2"
 MERGE_PATCH = "application/merge-patch+json"
+NOT_FOUND = 404
+CONFLICT = 409
 TIMEOUT_SECONDS = 30
 CONNECTIONS = 64
 
@@ -37,6 +40,16 @@ class Refused(Exception):
         super().__init__(f"{request}: {status} {answer.get('message', '')[:500]}")
         self.status = status
         self.answer = answer
+
+
+@contextmanager
+def ignored(status: int) -> Iterator[None]:
+    """Nothing happens when the API refuses with that HTTP status."""
+    try:
+        yield
+    except Refused as error:
+        if error.status != status:
+            raise
 
 
 def path(resource: str, namespace: str = "", name: str = "", part: str = "") -> str:

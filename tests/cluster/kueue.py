@@ -1,4 +1,4 @@
-"""What Kueue needs in a cluster that it does not run in: its kinds, webhooks and visibility API by address, its settings."""
+"""What Kueue needs in a cluster that it runs beside: kinds, webhooks and visibility API by address, its settings."""
 
 import base64
 from collections.abc import Iterator
@@ -15,6 +15,14 @@ NAMESPACE = "kueue-system"
 VISIBILITY_SERVICE = "visibility-server"
 KINDS = {"workloads", "clusterqueues", "localqueues", "cohorts", "resourceflavors", "workloadpriorityclasses"}
 _CONVERTED = {"workloads", "clusterqueues", "localqueues", "cohorts", "multikueueclusters"}
+_CONCURRENCY = {  # as Kueue's own manifests set it
+    "Job.batch": 5,
+    "Workload.kueue.x-k8s.io": 10,
+    "LocalQueue.kueue.x-k8s.io": 5,
+    "Cohort.kueue.x-k8s.io": 1,
+    "ClusterQueue.kueue.x-k8s.io": 5,
+    "ResourceFlavor.kueue.x-k8s.io": 1,
+}
 _HOOKED_GROUPS = {"kueue.x-k8s.io", "batch"}  # the integrations switched on in `settings`
 
 
@@ -67,6 +75,7 @@ def settings(
         "webhook": {"port": webhook_port, "host": "127.0.0.1", "certDir": "tls"},
         "visibilityServer": {"bindAddress": "127.0.0.1", "bindPort": visibility_port},
         "leaderElection": {"leaderElect": False},
+        "controller": {"groupKindConcurrency": _CONCURRENCY},
         "internalCertManagement": {"enable": False},
         "clientConnection": {"qps": 300, "burst": 500},
         "integrations": {"frameworks": ["batch/job"]},

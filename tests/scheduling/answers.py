@@ -1,17 +1,17 @@
 """Kueue's own answers, and where `scheduling` disagrees with them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
 from scheduling import parsing
 from scheduling.accounting import reserved_by_queue
-from scheduling.cohort import Figures, figures
-from scheduling.objects import ClusterQueue, Cohort, ReportedUsage, Workload
+from scheduling.cohort import CohortStanding, Figures, QueueStanding, figures
+from scheduling.objects import ClusterQueue, ReportedUsage, Workload
 from scheduling.queue_order import queue_orders
 
 Json = dict[str, Any]
-Amounts = dict[tuple[str, str], ReportedUsage]
+Amounts = Mapping[tuple[str, str], ReportedUsage]
 
 
 class Answer:
@@ -41,11 +41,12 @@ class Answer:
     def _of_shares(self) -> Iterator[str]:
         reservation, usage = reserved_by_queue(self.workloads)
         ours = figures(self.queues, self.cohorts, reservation, usage)
-        standings = {**ours.queues, **ours.cohorts}
-        for each in (*self.queues, *self.cohorts):
-            theirs, found = _share(each), standings[each.name].weighted_share
-            if theirs != found:
-                yield f"{each.name}: Kueue's weighted share is {theirs}, ours {found}"
+        standings: dict[str, QueueStanding | CohortStanding] = {**ours.queues, **ours.cohorts}
+        theirs = {q.name: q.status.weighted_share for q in self.queues}
+        theirs |= {c.name: c.weighted_share for c in self.cohorts if c.weighted_share is not None}
+        for name, share in theirs.items():
+            if share != standings[name].weighted_share:
+                yield f"{name}: Kueue's weighted share is {share}, ours {standings[name].weighted_share}"
 
     def _of_order(self) -> Iterator[str]:
         """Kueue's order must be ours up to the order of those with equal priority and second."""
@@ -64,15 +65,10 @@ def _reported(ours: Figures, queue: str) -> Amounts:
     }
 
 
-def _different(queue: ClusterQueue, verb: str, theirs: Iterable[Any], ours: Amounts) -> Iterator[str]:
-    kueues = dict(theirs)  # type: ignore[arg-type]
-    for key in sorted(kueues.keys() | ours.keys()):
-        if kueues.get(key) != ours.get(key):
-            yield f"{queue.name} {verb} of {key}: Kueue says {kueues.get(key)}, we {ours.get(key)}"
-
-
-def _share(each: ClusterQueue | Cohort) -> int | None:
-    return each.status.weighted_share if isinstance(each, ClusterQueue) else each.weighted_share
+def _different(queue: ClusterQueue, verb: str, theirs: Amounts, ours: Amounts) -> Iterator[str]:
+    for key in sorted(theirs.keys() | ours.keys()):
+        if theirs.get(key) != ours.get(key):
+            yield f"{queue.name} {verb} of {key}: Kueue says {theirs.get(key)}, we {ours.get(key)}"
 
 
 def _ranks(ours: list[Workload], keys: list[str]) -> list[Any]:
