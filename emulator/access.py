@@ -33,8 +33,6 @@ _READER: Final = (
                 "workloads",
                 "resourceflavors",
                 "workloadpriorityclasses",
-                "admissionchecks",
-                "topologies",
             }
         ),
         _READ,
@@ -85,6 +83,7 @@ class Access:
 
 def check_path(user: User, method: str, path: str) -> None:
     """Rights on what is no API object: discovery for everybody known, the clock for ADMIN. Raises ApiError (403)."""
+    path = path.rstrip("/")
     if path in _PUBLIC or user.rules is None:
         return
     if user is not _ANONYMOUS and method == "GET" and path.startswith(_DISCOVERY):

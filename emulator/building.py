@@ -1,27 +1,91 @@
 """Puts a cluster together: a saved one, a new one with teams at work, or an empty one."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any, Final
 
-from emulator.clock import Clock, api_time
-from emulator.cluster import Cluster
+from emulator.clock import Clock, api_micro_time
+from emulator.cluster import Cluster, Controller
 from emulator.defaults import with_defaults
+from emulator.jobs import JobControllers
+from emulator.kueue.events import Recorder
+from emulator.kueue.lifecycle import Lifecycle
+from emulator.kueue.reporting import QueueReporter
+from emulator.kueue.scheduler import Scheduler
 from emulator.records import Records
-from emulator.resources import NAMESPACES
+from emulator.resources import NAMESPACES, PODS
+from emulator.standstill import Standstills, loaded
 from emulator.store import Json, Store
+from emulator.world.world import Arrivals, set_up
+from scheduling.parsing import parse_time
 
-_SYSTEM_NAMESPACES = ("default", "kube-system", "kueue-system")
+TEAMS: Final = "teams"
+EMPTY: Final = "none"
+_HISTORY: Final = timedelta(hours=6)
+_SYSTEM_NAMESPACES: Final = ("default", "kube-system", "kueue-system")
+_KUEUE_POD: Final = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {
+        "name": "kueue-controller-manager-0",
+        "namespace": "kueue-system",
+        "labels": {"app.kubernetes.io/name": "kueue", "control-plane": "controller-manager"},
+    },
+    "spec": {"containers": [{"name": "manager", "image": "kueue/kueue:v0.19.2"}]},
+    "status": {"phase": "Running"},
+}
 
 
-def build_cluster(world: str, seed: int, saved: Json | None, clock: Clock) -> Cluster:
-    store = Store(f"{seed}:{api_time(clock.now())}")
+def build_cluster(world: str, seed: int, clock: Clock, saved: Json | None = None) -> Cluster:
+    """A saved cluster goes on where it stopped: the time between is a standstill. A new world has some hours behind it
+    already. Raises ValueError or KeyError for a dump that cannot be read."""
+    now = clock.now()
+    store = Store(f"{seed}:{api_micro_time(now)}")
     if saved is not None:
-        store.load(saved)
-    else:
-        _install(store, clock.now())
-    return Cluster(store, Records(store), clock)
+        standstills = _resume(store, saved, now)
+        return _assemble(store, clock, standstills, world, seed, since=now)
+    begin = now - _HISTORY if world == TEAMS else now
+    _install(store, begin)
+    if world == TEAMS:
+        set_up(store, seed, begin)
+    cluster = _assemble(store, clock, Standstills(), world, seed, since=begin)
+    cluster.run_until(now)
+    return cluster
+
+
+def dumped(cluster: Cluster) -> dict[str, Any]:
+    """The cluster as `build_cluster` takes it back."""
+    return {
+        "store": cluster.store.dump(),
+        "stopped": api_micro_time(cluster.clock.now()),
+        "standstills": cluster.standstills.dump(),
+    }
+
+
+def _resume(store: Store, saved: Json, now: datetime) -> Standstills:
+    store.load(saved["store"])
+    standstills = loaded(saved["standstills"])
+    stopped = parse_time(saved["stopped"])
+    if stopped is not None:
+        standstills.add(stopped, now)
+    return standstills
+
+
+def _assemble(
+    store: Store, clock: Clock, standstills: Standstills, world: str, seed: int, *, since: datetime
+) -> Cluster:
+    records, recorder = Records(store), Recorder(store)
+    controllers: list[Controller] = [
+        Lifecycle(store, records, recorder),
+        Scheduler(store, records, recorder),
+        JobControllers(store, records, standstills),
+    ]
+    if world == TEAMS:
+        controllers.insert(0, Arrivals(store, seed, since))
+    return Cluster(store, records, clock, standstills, controllers, (QueueReporter(store, records), recorder))
 
 
 def _install(store: Store, now: datetime) -> None:
     for name in _SYSTEM_NAMESPACES:
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
         store.create(NAMESPACES.storage, with_defaults(namespace), now)
+    store.create(PODS.storage, _KUEUE_POD, now)

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 from emulator.clock import Clock
 from emulator.records import Records
+from emulator.standstill import Standstills
 from emulator.store import Store
 
 _MOST_ROUNDS: Final = 1000
@@ -32,10 +33,11 @@ class Cluster:
         store: Store,
         records: Records,
         clock: Clock,
-        controllers: Sequence[Controller] = (),
-        reporters: Sequence[Controller] = (),
+        standstills: Standstills,
+        controllers: Sequence[Controller],
+        reporters: Sequence[Controller],
     ) -> None:
-        self.store, self.records, self.clock = store, records, clock
+        self.store, self.records, self.clock, self.standstills = store, records, clock, standstills
         self._controllers, self._reporters = controllers, reporters
 
     def step(self, seconds: float) -> None:

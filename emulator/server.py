@@ -12,7 +12,7 @@ from aiohttp import web
 
 from emulator.access import Access
 from emulator.api import Api
-from emulator.building import build_cluster
+from emulator.building import build_cluster, dumped
 from emulator.clock import Clock
 from emulator.cluster import Cluster
 from emulator.kubeconfig import Tokens, new_tokens, tokens_of, write_kubeconfig
@@ -45,7 +45,7 @@ class Emulator:
     def __init__(self, options: Options) -> None:
         self._options = options
         self.tokens: Tokens = tokens_of(options.kubeconfig) if options.kubeconfig else new_tokens()
-        self.cluster: Cluster = build_cluster(options.world, options.seed, _saved(options.store), self._clock())
+        self.cluster: Cluster = build_cluster(options.world, options.seed, self._clock(), _saved(options.store))
         self.url = ""
         self._runner: web.AppRunner | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -108,7 +108,7 @@ class Emulator:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(f"{path.name}.new")
-        fresh.write_bytes(orjson.dumps(self.cluster.store.dump()))
+        fresh.write_bytes(orjson.dumps(dumped(self.cluster)))
         fresh.replace(path)
         self._saved_version = version
 

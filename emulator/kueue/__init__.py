@@ -1,0 +1,1 @@
+"""What Kueue's own controllers do with the objects in the store."""

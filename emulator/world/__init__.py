@@ -1,0 +1,1 @@
+"""A small world to look at: four teams that share one HyperPod cluster, and the jobs they keep sending."""
