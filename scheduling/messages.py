@@ -113,10 +113,11 @@ def is_pending_preemption(message: str) -> bool:
 
 
 def _by_pod_set(text: str) -> Iterator[tuple[str, str]]:
-    headings = list(_POD_SET.finditer(text))
-    yield "", text[: headings[0].start() if headings else None]
-    for heading, following in zip(headings, [*headings[1:], None], strict=True):
-        yield heading["name"], text[heading.end() : following.start() if following else None]
+    pod_set, begin = "", 0
+    for heading in _POD_SET.finditer(text):
+        yield pod_set, text[begin : heading.start()]
+        pod_set, begin = heading["name"], heading.end()
+    yield pod_set, text[begin:]
 
 
 def _mentions(pod_set: str, part: str) -> Iterator[Mention]:

@@ -98,6 +98,11 @@ def is_bytes(resource: str) -> bool:
     return resource in (MEMORY, EPHEMERAL_STORAGE) or resource.startswith(HUGE_PAGES_PREFIX)
 
 
+def is_pod_level(resource: str) -> bool:
+    """Whether a pod may ask for this resource as a whole, besides its containers."""
+    return resource in (CPU, MEMORY) or resource.startswith(HUGE_PAGES_PREFIX)
+
+
 def is_idle_queue(cluster_queue: str) -> bool:
     """Whether HyperPod made this ClusterQueue for capacity that no quota covers."""
     return cluster_queue.startswith(IDLE_QUEUE_PREFIX)

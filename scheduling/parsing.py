@@ -91,20 +91,29 @@ def parse_resources(listed: Json | None) -> dict[str, int]:
 def pod_requests(template: Json) -> dict[str, int]:
     """What one pod of a template asks for, limits standing in for missing requests. Raises BadQuantity."""
     spec = template.get("spec") or _EMPTY
-    running = _sum(_container_requests(c) for c in spec.get("containers") or ())
+    running = _sum(_requests_of(c) for c in spec.get("containers") or ())
+    sidecars: dict[str, int] = {}
     starting: dict[str, int] = {}
     for container in spec.get("initContainers") or ():
-        asked = _container_requests(container)
+        asked = _requests_of(container)
         if container.get("restartPolicy") == "Always":
-            running = _sum((running, asked))
+            running, sidecars = _sum((running, asked)), _sum((sidecars, asked))
             continue
-        for name, amount in asked.items():
-            starting[name] = max(starting.get(name, 0), amount)
-    together = {name: max(running.get(name, 0), starting.get(name, 0)) for name in {**running, **starting}}
+        starting = _most(starting, _sum((sidecars, asked)))  # only the sidecars before it run by then
+    together = {**_most(running, starting), **_pod_level(spec)}
     return _sum((together, parse_resources(spec.get("overhead"))))
 
 
-def _container_requests(container: Json) -> dict[str, int]:
+def _pod_level(spec: Json) -> dict[str, int]:
+    """Requests of the pod as a whole, which replace those of its containers."""
+    return {name: amount for name, amount in _requests_of(spec).items() if names.is_pod_level(name)}
+
+
+def _most(amounts: Mapping[str, int], others: Mapping[str, int]) -> dict[str, int]:
+    return {name: max(amounts.get(name, 0), others.get(name, 0)) for name in {**amounts, **others}}
+
+
+def _requests_of(container: Json) -> dict[str, int]:
     resources = container.get("resources") or _EMPTY
     return parse_resources({**(resources.get("limits") or _EMPTY), **(resources.get("requests") or _EMPTY)})
 

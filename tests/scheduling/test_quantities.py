@@ -45,7 +45,9 @@ def test_quantity_is_read_in_the_smallest_unit(text, resource, amount):
     assert parse_quantity(text, resource) == amount
 
 
-@pytest.mark.parametrize("text", ["", " 1", "1 ", "one", "1KB", "1ki", "0x1", "1e", "--1", "1.2.3", "٣", "1" * 65, "nan"])
+@pytest.mark.parametrize(
+    "text", ["", " 1", "1 ", "one", "1KB", "1ki", "0x1", "1e", "--1", "1.2.3", "٣", "1" * 65, "nan"]
+)
 def test_what_is_no_quantity_is_refused(text):
     with pytest.raises(BadQuantity):
         parse_quantity(text, "memory")
