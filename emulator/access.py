@@ -52,6 +52,10 @@ class User:
     name: str
     rules: tuple[Rule, ...] | None
 
+    @property
+    def is_known(self) -> bool:
+        return self is not _ANONYMOUS
+
     def may(self, verb: str, target: Target) -> bool:
         if self.rules is None:
             return True
@@ -86,7 +90,7 @@ def check_path(user: User, method: str, path: str) -> None:
     path = path.rstrip("/")
     if path in _PUBLIC or user.rules is None:
         return
-    if user is not _ANONYMOUS and method == "GET" and path.startswith(_DISCOVERY):
+    if user.is_known and method == "GET" and path.startswith(_DISCOVERY):
         return
     verb = method.lower()
     raise ApiError(403, "Forbidden", f'forbidden: User "{user.name}" cannot {verb} path "{path}"', details={})

@@ -1,6 +1,5 @@
 """The HTTP side: every request is authenticated, judged, and handed to the module that answers it."""
 
-from collections.abc import Callable
 from typing import Any, Final
 
 import orjson
@@ -8,15 +7,18 @@ from aiohttp import web
 
 from emulator import listing, writing
 from emulator.access import Access, check_path, check_target
-from emulator.clock import api_micro_time
 from emulator.cluster import Cluster
+from emulator.controls import PREFIX, Controls
 from emulator.discovery import VISIBILITY, VISIBILITY_VERSIONS, discovered
 from emulator.errors import ApiError, NoSuchPath, bad_request, method_not_allowed
 from emulator.paths import Target, target_of, verb_of
 from emulator.resources import DEPRECATED, Catalogue, Resource
+from emulator.reviews import PATH as REVIEWS
+from emulator.reviews import reviewed
 from emulator.showing import shown_as
 from emulator.visibility import pending_workloads
 from emulator.watching import Watcher, read_watch_query
+from emulator.writing import read_object
 
 _LARGEST_BODY: Final = 3 * 2**20
 _HEALTH: Final = ("/healthz", "/livez", "/readyz")
@@ -30,6 +32,7 @@ class Api:
         self._cluster, self._access, self._catalogue = cluster, access, catalogue
         self._store = cluster.store
         self._watcher = Watcher(cluster.store)
+        self._controls = Controls(cluster)
 
     def application(self) -> web.Application:
         app = web.Application(client_max_size=_LARGEST_BODY)
@@ -51,6 +54,8 @@ class Api:
 
     async def _judged(self, request: web.Request) -> web.StreamResponse:
         user = self._access.user(request.headers)
+        if request.path == REVIEWS and request.method == "POST" and user.is_known:
+            return _json(reviewed(user, read_object(await request.read(), "SelfSubjectAccessReview")), status=201)
         target = target_of(request.path)
         if target is None:
             check_path(user, request.method, request.path)
@@ -126,45 +131,16 @@ class Api:
         return _json(pending_workloads(self._store, self._cluster.records, target, request.query))
 
     async def _beside_the_api(self, request: web.Request) -> web.Response:
-        path = request.path.rstrip("/")
-        act = {
-            "/emulator/clock/pause": self._cluster.clock.pause,
-            "/emulator/clock/resume": self._cluster.clock.resume,
-            "/emulator/compact": self._store.compact,
-        }.get(path)
-        if path in _HEALTH:
+        if request.path in _HEALTH:
             return web.Response(text="ok")
-        if path == "/emulator/clock/step":
-            return self._act(request, self._stepping(await request.read()))
-        if act is not None:
-            return self._act(request, act)
-        if path == "/emulator/clock":
-            return _json(self._clock())
+        if request.path.startswith(PREFIX):
+            return _json(self._controls.answer(request.method, request.path, await request.read()))
         found = discovered(self._catalogue, request.path)
         if found is None:
             raise NoSuchPath
         if request.method != "GET":
             raise method_not_allowed()
         return _json(found)
-
-    def _act(self, request: web.Request, act: Callable[[], object]) -> web.Response:
-        if request.method != "POST":
-            raise method_not_allowed()
-        act()
-        return _json(self._clock())
-
-    def _stepping(self, body: bytes) -> Callable[[], object]:
-        try:
-            seconds = float(orjson.loads(body)["seconds"])
-        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as error:
-            raise bad_request('expected {"seconds": NUMBER}') from error
-        if seconds < 0:
-            raise bad_request("time does not run backwards")
-        return lambda: self._cluster.step(seconds)
-
-    def _clock(self) -> dict[str, Any]:
-        clock = self._cluster.clock
-        return {"now": api_micro_time(clock.now()), "running": clock.running, "speed": clock.speed}
 
 
 def _json(answer: dict[str, Any], *, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:

@@ -1,6 +1,7 @@
 """The process: serves one emulated cluster on loopback, keeps it moving, and saves it now and then."""
 
 import asyncio
+import contextlib
 import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -85,11 +86,9 @@ class Emulator:
             if self.cluster.clock.running:
                 self._run()
             written.clear()
-            try:
-                await asyncio.wait_for(written.wait(), _TICK_SECONDS)
-            except TimeoutError:
-                continue
-            await asyncio.sleep(0)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_TICK_SECONDS):
+                    await written.wait()
 
     def _run(self) -> None:
         try:

@@ -64,9 +64,11 @@ class Watcher:
         for event in self._waiting:
             event.set()
 
-    async def lines(self, resource: Resource, target: Target, query: WatchQuery, accept: str) -> AsyncGenerator[bytes]:
-        """The lines of one watch. Raises ApiError (400) for a selector before the first line."""
-        stream = _Stream(self.store, resource, target, query, shown_as(resource, accept))
+    def lines(self, resource: Resource, target: Target, query: WatchQuery, accept: str) -> AsyncGenerator[bytes]:
+        """The lines of one watch. Raises ApiError (400) for a selector."""
+        return self._follow(_Stream(self.store, resource, target, query, shown_as(resource, accept)), query)
+
+    async def _follow(self, stream: "_Stream", query: WatchQuery) -> AsyncGenerator[bytes]:
         loop = asyncio.get_running_loop()
         end = loop.time() + query.seconds
         woken = asyncio.Event()
@@ -85,7 +87,8 @@ class Watcher:
                 if left <= 0:
                     break
                 try:
-                    await asyncio.wait_for(woken.wait(), min(left, _BOOKMARK_SECONDS))
+                    async with asyncio.timeout(min(left, _BOOKMARK_SECONDS)):
+                        await woken.wait()
                 except TimeoutError:
                     if query.bookmarks:
                         yield stream.bookmark()

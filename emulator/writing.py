@@ -40,20 +40,20 @@ _SERVER_OWNED: Final = (
 )
 
 
-def read_body(resource: Resource, body: bytes) -> dict[str, Any]:
+def read_object(body: bytes, kind: str) -> dict[str, Any]:
     """Raises ApiError (400) for what is no JSON object."""
     try:
         read = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise bad_request(_unrecognised(resource, "json parse error")) from error
+        raise bad_request(_unrecognised(kind, "json parse error")) from error
     if not isinstance(read, dict):
-        raise bad_request(_unrecognised(resource, "json parse error: not an object"))
+        raise bad_request(_unrecognised(kind, "json parse error: not an object"))
     return read
 
 
 def create(store: Store, resource: Resource, target: Target, body: bytes, now: datetime) -> Json:
     """Raises ApiError: 400, 404 without the namespace, 409 when the name is taken, 422."""
-    obj = read_body(resource, body)
+    obj = read_object(body, resource.kind)
     given = obj.get("metadata") or {}
     name = given.get("name") or ""
     _check_kind(resource, obj, name)
@@ -80,7 +80,7 @@ def create(store: Store, resource: Resource, target: Target, body: bytes, now: d
 def replace(store: Store, resource: Resource, target: Target, body: bytes) -> Json:
     """Raises ApiError: 400, 404, 409 for a stale resourceVersion, 422 without one."""
     old = current(store, resource, target)
-    obj = read_body(resource, body)
+    obj = read_object(body, resource.kind)
     meta = obj.get("metadata") or {}
     if meta.get("name") != target.name:
         raise bad_request(
@@ -97,7 +97,7 @@ def patch(store: Store, resource: Resource, target: Target, body: bytes, content
     if content_type != _MERGE_PATCH:
         raise unsupported_patch()
     old = current(store, resource, target)
-    return _write(store, resource, target, old, merged(old, read_body(resource, body)))
+    return _write(store, resource, target, old, merged(old, read_object(body, resource.kind)))
 
 
 def delete(store: Store, resource: Resource, target: Target) -> dict[str, Any]:
@@ -161,11 +161,11 @@ def _write(store: Store, resource: Resource, target: Target, old: Json, new: Jso
 def _check_kind(resource: Resource, obj: Json, name: str) -> None:
     for field, wanted in (("kind", resource.kind), ("apiVersion", resource.api_version)):
         if obj.get(field) is None and resource.group:
-            raise bad_request(_unrecognised(resource, f"Object '{field}' is missing"))
+            raise bad_request(_unrecognised(resource.kind, f"Object '{field}' is missing"))
         if obj.get(field, wanted) != wanted:
             raise invalid(resource, name, field, f'Invalid value: "{obj[field]}": must be {wanted}')
     obj |= {"kind": resource.kind, "apiVersion": resource.api_version}  # type: ignore[operator]
 
 
-def _unrecognised(resource: Resource, why: str) -> str:
-    return f"the object provided is unrecognized (must be of type {resource.kind}): {why}"
+def _unrecognised(kind: str, why: str) -> str:
+    return f"the object provided is unrecognized (must be of type {kind}): {why}"
