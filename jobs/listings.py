@@ -5,7 +5,6 @@ that would mark more than half of what is live must be read again before it is b
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 

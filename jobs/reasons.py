@@ -81,7 +81,11 @@ def _not_free(mention: Mention) -> str:
 
 def _never_fits(mention: Mention) -> str:
     if mention.missing is None:
-        text = gettext("It can never start as it is: it asks for more %(resource)s of %(flavor)s than the queue may use.")
+        text = gettext(
+            "It can never start as it is: it asks for more %(resource)s of %(flavor)s than the queue may use."
+        )
         return text % {"resource": resource_word(mention.resource), "flavor": mention.flavor}
-    text = gettext("It can never start as it is: in %(flavor)s it asks for %(amount)s more than the queue may ever use.")
+    text = gettext(
+        "It can never start as it is: in %(flavor)s it asks for %(amount)s more than the queue may ever use."
+    )
     return text % {"flavor": mention.flavor, "amount": amount_text(mention.missing, mention.resource)}

@@ -93,7 +93,8 @@ def _workload_names(cluster: Cluster, own: set[str], tokens: set[str]) -> tuple[
 
 def _names_of_others(cluster: Cluster, queues: CurrentQueues, own: set[str], own_queues: set[str]) -> set[str]:
     versions = SpecVersion.objects.filter(
-        cluster=cluster, kind__in=[SpecVersion.Kind.CLUSTER_QUEUE, SpecVersion.Kind.LOCAL_QUEUE, SpecVersion.Kind.COHORT]
+        cluster=cluster,
+        kind__in=[SpecVersion.Kind.CLUSTER_QUEUE, SpecVersion.Kind.LOCAL_QUEUE, SpecVersion.Kind.COHORT],
     )
     names: set[str] = set()
     for name in set(versions.values_list("name", flat=True)):

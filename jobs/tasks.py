@@ -6,8 +6,8 @@ from os import getpid
 from celery import shared_task
 from django.utils import timezone
 
-from jobs.sync import last_good_read, pull_cluster
 from jobs.sync import heal_caches as heal
+from jobs.sync import last_good_read, pull_cluster
 from portal.celery import PULL_SECONDS
 from portal.sync_runs import hold_lease, prune_runs, release_lease
 from teams.models import Cluster

@@ -18,18 +18,8 @@ class TeamLine:
     them where other teams' namespaces feed the same queue (`is_shared`)."""
 
     now: QueueNow
-    own: int
-    borrowed: int
     is_shared: bool
     team_uses: int
-
-    @property
-    def at_most(self) -> int | None:
-        """What the queue may use at most; None without a limit."""
-        limit = self.now.borrowing_limit
-        if not self.now.cohort:
-            return self.now.nominal
-        return None if limit is None else self.now.nominal + limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +42,7 @@ class ClusterNow:
 
 def clusters_of(team: Team) -> list[ClusterNow]:
     """Where the team has namespaces, with the quota there."""
-    clusters = Cluster.objects.active().filter(
-        namespace_bindings__team=team, namespace_bindings__valid_to__isnull=True
-    )
+    clusters = Cluster.objects.active().filter(namespace_bindings__team=team, namespace_bindings__valid_to__isnull=True)
     return [_cluster_now(team, cluster) for cluster in clusters.distinct()]
 
 
@@ -66,12 +54,12 @@ def _cluster_now(team: Team, cluster: Cluster) -> ClusterNow:
         (now.cluster_queue, now.flavor, now.resource): now.own + now.borrowed
         for now in TeamNow.objects.filter(team=team, cluster=cluster, cluster_queue__in=mine)
     }
-    rows = QueueNow.objects.filter(cluster=cluster, cluster_queue__in=mine).order_by("cluster_queue", "flavor", "resource")
+    rows = QueueNow.objects.filter(cluster=cluster, cluster_queue__in=mine).order_by(
+        "cluster_queue", "flavor", "resource"
+    )
     lines = tuple(
         TeamLine(
             now=row,
-            own=row.reservation - row.borrowed,
-            borrowed=row.borrowed,
             is_shared=_is_shared(queues, row.cluster_queue, namespaces),
             team_uses=uses.get((row.cluster_queue, row.flavor, row.resource), 0),
         )
@@ -94,7 +82,7 @@ class Waiting:
     of: int
 
 
-def waiting_of(team: Team, here: ClusterNow) -> list[Waiting]:
+def waiting_of(here: ClusterNow) -> list[Waiting]:
     """The team's waiting workloads in one cluster, in queue order."""
     queues = current_queues(here.cluster)
     orders = {name: queue_order(here.cluster, queues, name) for name in here.cluster_queues}
@@ -127,8 +115,12 @@ class Running:
     gpus: dict[str, Split]
 
     @property
-    def is_borrowed(self) -> bool:
-        return any(split.borrowed for split in self.gpus.values())
+    def own(self) -> int:
+        return sum(split.own for split in self.gpus.values())
+
+    @property
+    def borrowed(self) -> int:
+        return sum(split.borrowed for split in self.gpus.values())
 
 
 def running_of(here: ClusterNow) -> list[Running]:

@@ -61,7 +61,11 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": False,
         "OPTIONS": {
-            "context_processors": ["django.template.context_processors.request", "portal.web.chrome"],
+            "context_processors": [
+                "django.template.context_processors.request",
+                "portal.web.chrome",
+                "teams.navigation.menu",
+            ],
             "builtins": ["django.templatetags.i18n", "portal.templatetags.ui"],
         },
     }

@@ -1,1 +1,19 @@
-urlpatterns: list[object] = []
+from django.contrib.auth.decorators import login_not_required
+from django.urls import include, path
+from django.views.i18n import set_language
+
+from portal import signin
+from portal.views.home import home
+from portal.views.overview import overview
+from portal.views.team import team_page
+
+urlpatterns = [
+    path("", home, name="home"),
+    path("sign-in/", signin.sign_in, name="sign-in"),
+    path("sign-in/as/", signin.sign_in_as, name="sign-in-as"),
+    path("sign-out/", signin.sign_out, name="sign-out"),
+    path("language/", login_not_required(set_language), name="set_language"),
+    path("teams/<slug:slug>/", team_page, name="team"),
+    path("platform/", overview, name="overview"),
+    path("", include("jobs.urls")),
+]

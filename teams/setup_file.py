@@ -15,7 +15,16 @@ from teams.permissions import GlobalRole, TeamRole
 
 _SLUG = re.compile(r"[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?")
 _ROOT = {"clusters", "cost_centres", "people", "teams", "platform_roles"}
-_CLUSTER = {"name", "time_zone", "kubeconfig", "context", "in_cluster", "eks_cluster", "eks_region", "names_across_teams"}
+_CLUSTER = {
+    "name",
+    "time_zone",
+    "kubeconfig",
+    "context",
+    "in_cluster",
+    "eks_cluster",
+    "eks_region",
+    "names_across_teams",
+}
 _TEAM = {"name", "cost_centre", "hyperpod", "namespaces", "members"}
 _PERSON = {"name", "email"}
 
@@ -98,7 +107,9 @@ class _Reader:
             self.problems.append(f"{place} has unknown entries: {', '.join(sorted(unknown))}.")
         return {str(key): entry for key, entry in value.items()}
 
-    def entries(self, content: Mapping[str, Any], section: str, allowed: set[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def entries(
+        self, content: Mapping[str, Any], section: str, allowed: set[str]
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
         for name, value in self.mapping(content.get(section) or {}, section).items():
             yield name, self.mapping(value or {}, f"{section}/{name}", allowed)
 
@@ -189,7 +200,9 @@ class _Reader:
             if role in TeamRole.values:
                 yield username, TeamRole(role)
             else:
-                self.problems.append(f"{place}/members/{username}: the role must be one of {', '.join(TeamRole.values)}.")
+                self.problems.append(
+                    f"{place}/members/{username}: the role must be one of {', '.join(TeamRole.values)}."
+                )
 
     def platform_roles(self, roles: Mapping[str, Any]) -> Iterator[tuple[str, GlobalRole]]:
         for role, usernames in roles.items():

@@ -4,29 +4,27 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('username', models.CharField(max_length=150, unique=True)),
-                ('name', models.CharField(max_length=200)),
-                ('email', models.EmailField(blank=True, max_length=254)),
-                ('language', models.CharField(blank=True, max_length=10)),
-                ('time_zone', models.CharField(blank=True, max_length=60)),
-                ('created_at', models.DateTimeField()),
-                ('archived_at', models.DateTimeField(blank=True, null=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                ("username", models.CharField(max_length=150, unique=True)),
+                ("name", models.CharField(max_length=200)),
+                ("email", models.EmailField(blank=True, max_length=254)),
+                ("language", models.CharField(blank=True, max_length=10)),
+                ("time_zone", models.CharField(blank=True, max_length=60)),
+                ("created_at", models.DateTimeField()),
+                ("archived_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
     ]

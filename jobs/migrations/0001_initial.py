@@ -5,159 +5,261 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('teams', '0001_initial'),
+        ("teams", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Workload',
+            name="Workload",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.CharField(max_length=64)),
-                ('namespace', models.CharField(max_length=253)),
-                ('name', models.CharField(max_length=253)),
-                ('resource_version', models.BigIntegerField()),
-                ('created_at', models.DateTimeField()),
-                ('queue_name', models.CharField(max_length=253)),
-                ('queued_at', models.DateTimeField()),
-                ('is_queued', models.BooleanField()),
-                ('is_preempting', models.BooleanField()),
-                ('priority', models.BigIntegerField()),
-                ('priority_class', models.CharField(max_length=253)),
-                ('owner_kind', models.CharField(max_length=100)),
-                ('owner_name', models.CharField(max_length=253)),
-                ('owner_uid', models.CharField(max_length=64)),
-                ('job_uid', models.CharField(max_length=64)),
-                ('submitted_by', models.CharField(max_length=150, null=True)),
-                ('submitted_by_source', models.CharField(blank=True, db_default='', max_length=20)),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('inadmissible', 'Does not fit'), ('reserved', 'Quota reserved'), ('preparing', 'Preparing'), ('running', 'Running'), ('giving_back', 'Giving capacity back'), ('interrupted', 'Interrupted, will be queued again'), ('paused', 'Paused'), ('finished', 'Finished'), ('failed', 'Failed'), ('cancelled', 'Cancelled'), ('ended', 'Ended, outcome unknown'), ('unknown', 'Unknown')], max_length=12)),
-                ('labels', models.JSONField(default=dict)),
-                ('pod_sets', models.JSONField(default=list)),
-                ('conditions', models.JSONField(default=dict)),
-                ('status', models.JSONField(default=dict)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('first_seen_at', models.DateTimeField()),
-                ('gone_after', models.DateTimeField(null=True)),
-                ('gone_before', models.DateTimeField(null=True)),
-                ('gone_version', models.BigIntegerField(null=True)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='workloads', to='teams.cluster')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uid", models.CharField(max_length=64)),
+                ("namespace", models.CharField(max_length=253)),
+                ("name", models.CharField(max_length=253)),
+                ("resource_version", models.BigIntegerField()),
+                ("created_at", models.DateTimeField()),
+                ("queue_name", models.CharField(max_length=253)),
+                ("queued_at", models.DateTimeField()),
+                ("is_queued", models.BooleanField()),
+                ("is_preempting", models.BooleanField()),
+                ("priority", models.BigIntegerField()),
+                ("priority_class", models.CharField(max_length=253)),
+                ("owner_kind", models.CharField(max_length=100)),
+                ("owner_name", models.CharField(max_length=253)),
+                ("owner_uid", models.CharField(max_length=64)),
+                ("job_uid", models.CharField(max_length=64)),
+                ("submitted_by", models.CharField(max_length=150, null=True)),
+                ("submitted_by_source", models.CharField(blank=True, db_default="", max_length=20)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("inadmissible", "Does not fit"),
+                            ("reserved", "Quota reserved"),
+                            ("preparing", "Preparing"),
+                            ("running", "Running"),
+                            ("giving_back", "Giving capacity back"),
+                            ("interrupted", "Interrupted, will be queued again"),
+                            ("paused", "Paused"),
+                            ("finished", "Finished"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                            ("ended", "Ended, outcome unknown"),
+                            ("unknown", "Unknown"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("labels", models.JSONField(default=dict)),
+                ("pod_sets", models.JSONField(default=list)),
+                ("conditions", models.JSONField(default=dict)),
+                ("status", models.JSONField(default=dict)),
+                ("finished_at", models.DateTimeField(null=True)),
+                ("first_seen_at", models.DateTimeField()),
+                ("gone_after", models.DateTimeField(null=True)),
+                ("gone_before", models.DateTimeField(null=True)),
+                ("gone_version", models.BigIntegerField(null=True)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="workloads", to="teams.cluster"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Span',
+            name="Span",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('cluster_queue', models.CharField(max_length=253)),
-                ('reserved_at', models.DateTimeField()),
-                ('admitted_at', models.DateTimeField(null=True)),
-                ('evicted_at', models.DateTimeField(null=True)),
-                ('released_after', models.DateTimeField(null=True)),
-                ('released_before', models.DateTimeField(null=True)),
-                ('end', models.CharField(blank=True, choices=[('finished', 'Finished'), ('evicted', 'Evicted'), ('deleted', 'Deleted'), ('unseen', 'Unseen')], max_length=10)),
-                ('workload', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='spans', to='jobs.workload')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("cluster_queue", models.CharField(max_length=253)),
+                ("reserved_at", models.DateTimeField()),
+                ("admitted_at", models.DateTimeField(null=True)),
+                ("evicted_at", models.DateTimeField(null=True)),
+                ("released_after", models.DateTimeField(null=True)),
+                ("released_before", models.DateTimeField(null=True)),
+                (
+                    "end",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("finished", "Finished"),
+                            ("evicted", "Evicted"),
+                            ("deleted", "Deleted"),
+                            ("unseen", "Unseen"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "workload",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="spans", to="jobs.workload"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='QueueNow',
+            name="QueueNow",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('cluster_queue', models.CharField(max_length=253)),
-                ('flavor', models.CharField(max_length=253)),
-                ('resource', models.CharField(max_length=317)),
-                ('cohort', models.CharField(blank=True, max_length=253)),
-                ('root', models.CharField(blank=True, max_length=253)),
-                ('listed', models.BooleanField()),
-                ('nominal', models.BigIntegerField()),
-                ('borrowing_limit', models.BigIntegerField(null=True)),
-                ('lending_limit', models.BigIntegerField(null=True)),
-                ('reservation', models.BigIntegerField()),
-                ('usage', models.BigIntegerField()),
-                ('borrowed', models.BigIntegerField()),
-                ('lendable', models.BigIntegerField(null=True)),
-                ('available', models.BigIntegerField(null=True)),
-                ('potential', models.BigIntegerField(null=True)),
-                ('lent_low', models.BigIntegerField(null=True)),
-                ('lent_high', models.BigIntegerField(null=True)),
-                ('over_committed', models.BooleanField(default=False)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='queues_now', to='teams.cluster')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("cluster_queue", models.CharField(max_length=253)),
+                ("flavor", models.CharField(max_length=253)),
+                ("resource", models.CharField(max_length=317)),
+                ("cohort", models.CharField(blank=True, max_length=253)),
+                ("root", models.CharField(blank=True, max_length=253)),
+                ("listed", models.BooleanField()),
+                ("nominal", models.BigIntegerField()),
+                ("borrowing_limit", models.BigIntegerField(null=True)),
+                ("lending_limit", models.BigIntegerField(null=True)),
+                ("reservation", models.BigIntegerField()),
+                ("usage", models.BigIntegerField()),
+                ("borrowed", models.BigIntegerField()),
+                ("lendable", models.BigIntegerField(null=True)),
+                ("available", models.BigIntegerField(null=True)),
+                ("potential", models.BigIntegerField(null=True)),
+                ("lent_low", models.BigIntegerField(null=True)),
+                ("lent_high", models.BigIntegerField(null=True)),
+                ("over_committed", models.BooleanField(default=False)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="queues_now", to="teams.cluster"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('cluster', 'cluster_queue', 'flavor', 'resource'), name='queue_now_key')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("cluster", "cluster_queue", "flavor", "resource"), name="queue_now_key"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='SpanUsage',
+            name="SpanUsage",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('flavor', models.CharField(max_length=253)),
-                ('resource', models.CharField(max_length=317)),
-                ('amount', models.BigIntegerField()),
-                ('valid_from', models.DateTimeField()),
-                ('valid_to', models.DateTimeField(null=True)),
-                ('span', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='usages', to='jobs.span')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("flavor", models.CharField(max_length=253)),
+                ("resource", models.CharField(max_length=317)),
+                ("amount", models.BigIntegerField()),
+                ("valid_from", models.DateTimeField()),
+                ("valid_to", models.DateTimeField(null=True)),
+                (
+                    "span",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="usages", to="jobs.span"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('span', 'flavor', 'resource', 'valid_from'), name='span_usage_key'), models.UniqueConstraint(condition=models.Q(('valid_to__isnull', True)), fields=('span', 'flavor', 'resource'), name='span_usage_one_open')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("span", "flavor", "resource", "valid_from"), name="span_usage_key"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("valid_to__isnull", True)),
+                        fields=("span", "flavor", "resource"),
+                        name="span_usage_one_open",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='TeamNow',
+            name="TeamNow",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('cluster_queue', models.CharField(max_length=253)),
-                ('flavor', models.CharField(max_length=253)),
-                ('resource', models.CharField(max_length=317)),
-                ('own', models.BigIntegerField()),
-                ('borrowed', models.BigIntegerField()),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='teams_now', to='teams.cluster')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='now', to='teams.team')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("cluster_queue", models.CharField(max_length=253)),
+                ("flavor", models.CharField(max_length=253)),
+                ("resource", models.CharField(max_length=317)),
+                ("own", models.BigIntegerField()),
+                ("borrowed", models.BigIntegerField()),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="teams_now", to="teams.cluster"
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="now", to="teams.team"),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('team', 'cluster', 'cluster_queue', 'flavor', 'resource'), name='team_now_key')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("team", "cluster", "cluster_queue", "flavor", "resource"), name="team_now_key"
+                    )
+                ],
             },
         ),
         migrations.AddIndex(
-            model_name='workload',
-            index=models.Index(fields=['cluster', 'namespace', 'state', '-created_at'], name='workload_by_namespace'),
+            model_name="workload",
+            index=models.Index(fields=["cluster", "namespace", "state", "-created_at"], name="workload_by_namespace"),
         ),
         migrations.AddIndex(
-            model_name='workload',
-            index=models.Index(condition=models.Q(('gone_before__isnull', True)), fields=['cluster', 'state'], name='workload_live_by_state'),
+            model_name="workload",
+            index=models.Index(
+                condition=models.Q(("gone_before__isnull", True)),
+                fields=["cluster", "state"],
+                name="workload_live_by_state",
+            ),
         ),
         migrations.AddIndex(
-            model_name='workload',
-            index=models.Index(condition=models.Q(('gone_before__isnull', True), ('is_queued', True)), fields=['cluster', 'namespace', 'queue_name'], name='workload_in_line'),
+            model_name="workload",
+            index=models.Index(
+                condition=models.Q(("gone_before__isnull", True), ("is_queued", True)),
+                fields=["cluster", "namespace", "queue_name"],
+                name="workload_in_line",
+            ),
         ),
         migrations.AddIndex(
-            model_name='workload',
-            index=models.Index(fields=['job_uid'], name='workload_by_job'),
+            model_name="workload",
+            index=models.Index(fields=["job_uid"], name="workload_by_job"),
         ),
         migrations.AddConstraint(
-            model_name='workload',
-            constraint=models.UniqueConstraint(fields=('cluster', 'uid'), name='workload_key'),
+            model_name="workload",
+            constraint=models.UniqueConstraint(fields=("cluster", "uid"), name="workload_key"),
         ),
         migrations.AddConstraint(
-            model_name='workload',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('gone_after__isnull', True), ('gone_before__isnull', True)), ('gone_before__gte', models.F('gone_after')), _connector='OR'), name='workload_gone_interval'),
+            model_name="workload",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("gone_after__isnull", True), ("gone_before__isnull", True)),
+                    ("gone_before__gte", models.F("gone_after")),
+                    _connector="OR",
+                ),
+                name="workload_gone_interval",
+            ),
         ),
         migrations.AddIndex(
-            model_name='span',
-            index=models.Index(condition=models.Q(('released_before__isnull', True)), fields=['cluster_queue'], name='span_open_by_queue'),
+            model_name="span",
+            index=models.Index(
+                condition=models.Q(("released_before__isnull", True)),
+                fields=["cluster_queue"],
+                name="span_open_by_queue",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='span',
-            constraint=models.UniqueConstraint(fields=('workload', 'reserved_at'), name='span_key'),
+            model_name="span",
+            constraint=models.UniqueConstraint(fields=("workload", "reserved_at"), name="span_key"),
         ),
         migrations.AddConstraint(
-            model_name='span',
-            constraint=models.UniqueConstraint(condition=models.Q(('released_before__isnull', True)), fields=('workload',), name='span_one_open'),
+            model_name="span",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("released_before__isnull", True)), fields=("workload",), name="span_one_open"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='span',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('released_after__isnull', True), ('released_before__isnull', True)), ('released_before__gte', models.F('released_after')), _connector='OR'), name='span_released_interval'),
+            model_name="span",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("released_after__isnull", True), ("released_before__isnull", True)),
+                    ("released_before__gte", models.F("released_after")),
+                    _connector="OR",
+                ),
+                name="span_released_interval",
+            ),
         ),
     ]

@@ -42,6 +42,18 @@ class QueueNow(models.Model):
     def __str__(self) -> str:
         return f"{self.cluster_queue} {self.flavor} {self.resource}"
 
+    @property
+    def own(self) -> int:
+        """The part of what is reserved that is the queue's own quota."""
+        return self.reservation - self.borrowed
+
+    @property
+    def at_most(self) -> int | None:
+        """What the queue may ever reserve; None without a limit."""
+        if not self.cohort:
+            return self.nominal
+        return None if self.borrowing_limit is None else self.nominal + self.borrowing_limit
+
 
 class TeamNow(models.Model):
     """What one team's running workloads hold of one (ClusterQueue, flavor, resource), split into own and borrowed."""

@@ -4,90 +4,110 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='AuditEvent',
+            name="AuditEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('actor', models.CharField(max_length=150)),
-                ('event', models.CharField(max_length=60)),
-                ('target', models.CharField(max_length=300)),
-                ('details', models.JSONField(default=dict)),
-                ('request_id', models.CharField(blank=True, max_length=40)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("at", models.DateTimeField()),
+                ("actor", models.CharField(max_length=150)),
+                ("event", models.CharField(max_length=60)),
+                ("target", models.CharField(max_length=300)),
+                ("details", models.JSONField(default=dict)),
+                ("request_id", models.CharField(blank=True, max_length=40)),
             ],
             options={
-                'indexes': [models.Index(fields=['-at'], name='audit_by_time'), models.Index(fields=['target', '-at'], name='audit_by_target')],
+                "indexes": [
+                    models.Index(fields=["-at"], name="audit_by_time"),
+                    models.Index(fields=["target", "-at"], name="audit_by_target"),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Gap',
+            name="Gap",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('source', models.CharField(max_length=40)),
-                ('cluster', models.SlugField()),
-                ('start', models.DateTimeField()),
-                ('end', models.DateTimeField(null=True)),
-                ('cause', models.CharField(choices=[('unreachable', 'Unreachable'), ('not_running', 'Not Running')], max_length=20)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("source", models.CharField(max_length=40)),
+                ("cluster", models.SlugField()),
+                ("start", models.DateTimeField()),
+                ("end", models.DateTimeField(null=True)),
+                (
+                    "cause",
+                    models.CharField(
+                        choices=[("unreachable", "Unreachable"), ("not_running", "Not Running")], max_length=20
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['cluster', 'source', 'start'], name='gap_by_time')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('end__isnull', True), ('end__gt', models.F('start')), _connector='OR'), name='gap_ends_after_start'), models.UniqueConstraint(condition=models.Q(('end__isnull', True)), fields=('cluster', 'source'), name='gap_one_open')],
+                "indexes": [models.Index(fields=["cluster", "source", "start"], name="gap_by_time")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("end__isnull", True), ("end__gt", models.F("start")), _connector="OR"),
+                        name="gap_ends_after_start",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("end__isnull", True)), fields=("cluster", "source"), name="gap_one_open"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Lease',
+            name="Lease",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('source', models.CharField(max_length=40)),
-                ('cluster', models.SlugField()),
-                ('holder', models.CharField(max_length=100)),
-                ('expires_at', models.DateTimeField()),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("source", models.CharField(max_length=40)),
+                ("cluster", models.SlugField()),
+                ("holder", models.CharField(max_length=100)),
+                ("expires_at", models.DateTimeField()),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('cluster', 'source'), name='lease_key')],
+                "constraints": [models.UniqueConstraint(fields=("cluster", "source"), name="lease_key")],
             },
         ),
         migrations.CreateModel(
-            name='SourceState',
+            name="SourceState",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('source', models.CharField(max_length=40)),
-                ('cluster', models.SlugField()),
-                ('last_good_at', models.DateTimeField(null=True)),
-                ('resource_version', models.BigIntegerField(default=0)),
-                ('version', models.BigIntegerField(default=0)),
-                ('failing_since', models.DateTimeField(null=True)),
-                ('last_error', models.TextField(blank=True)),
-                ('malformed', models.PositiveIntegerField(default=0)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("source", models.CharField(max_length=40)),
+                ("cluster", models.SlugField()),
+                ("last_good_at", models.DateTimeField(null=True)),
+                ("resource_version", models.BigIntegerField(default=0)),
+                ("version", models.BigIntegerField(default=0)),
+                ("failing_since", models.DateTimeField(null=True)),
+                ("last_error", models.TextField(blank=True)),
+                ("malformed", models.PositiveIntegerField(default=0)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('cluster', 'source'), name='source_state_key')],
+                "constraints": [models.UniqueConstraint(fields=("cluster", "source"), name="source_state_key")],
             },
         ),
         migrations.CreateModel(
-            name='SyncRun',
+            name="SyncRun",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('source', models.CharField(max_length=40)),
-                ('cluster', models.SlugField()),
-                ('started_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField()),
-                ('status', models.CharField(choices=[('changed', 'Changed'), ('unchanged', 'Unchanged'), ('failed', 'Failed')], max_length=10)),
-                ('seen', models.PositiveIntegerField(default=0)),
-                ('written', models.PositiveIntegerField(default=0)),
-                ('absent', models.PositiveIntegerField(default=0)),
-                ('malformed', models.PositiveIntegerField(default=0)),
-                ('error', models.TextField(blank=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("source", models.CharField(max_length=40)),
+                ("cluster", models.SlugField()),
+                ("started_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField()),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[("changed", "Changed"), ("unchanged", "Unchanged"), ("failed", "Failed")],
+                        max_length=10,
+                    ),
+                ),
+                ("seen", models.PositiveIntegerField(default=0)),
+                ("written", models.PositiveIntegerField(default=0)),
+                ("absent", models.PositiveIntegerField(default=0)),
+                ("malformed", models.PositiveIntegerField(default=0)),
+                ("error", models.TextField(blank=True)),
             ],
             options={
-                'indexes': [models.Index(fields=['cluster', 'source', '-started_at'], name='sync_run_latest')],
+                "indexes": [models.Index(fields=["cluster", "source", "-started_at"], name="sync_run_latest")],
             },
         ),
     ]

@@ -6,7 +6,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -15,140 +14,296 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Cluster',
+            name="Cluster",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(unique=True)),
-                ('name', models.CharField(max_length=100)),
-                ('time_zone', models.CharField(default='UTC', max_length=60)),
-                ('access', models.CharField(choices=[('kubeconfig', 'a kubeconfig file'), ('in_cluster', 'from inside a pod of the cluster'), ('eks', 'by its EKS name')], max_length=12)),
-                ('kubeconfig_path', models.CharField(blank=True, max_length=500)),
-                ('kubeconfig_context', models.CharField(blank=True, max_length=200)),
-                ('eks_cluster', models.CharField(blank=True, max_length=100)),
-                ('eks_region', models.CharField(blank=True, max_length=40)),
-                ('names_across_teams', models.BooleanField(default=False)),
-                ('identity', models.CharField(blank=True, max_length=64)),
-                ('archived_at', models.DateTimeField(blank=True, null=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("slug", models.SlugField(unique=True)),
+                ("name", models.CharField(max_length=100)),
+                ("time_zone", models.CharField(default="UTC", max_length=60)),
+                (
+                    "access",
+                    models.CharField(
+                        choices=[
+                            ("kubeconfig", "a kubeconfig file"),
+                            ("in_cluster", "from inside a pod of the cluster"),
+                            ("eks", "by its EKS name"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("kubeconfig_path", models.CharField(blank=True, max_length=500)),
+                ("kubeconfig_context", models.CharField(blank=True, max_length=200)),
+                ("eks_cluster", models.CharField(blank=True, max_length=100)),
+                ("eks_region", models.CharField(blank=True, max_length=40)),
+                ("names_across_teams", models.BooleanField(default=False)),
+                ("identity", models.CharField(blank=True, max_length=64)),
+                ("archived_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'ordering': ['slug'],
+                "ordering": ["slug"],
             },
         ),
         migrations.CreateModel(
-            name='CostCentre',
+            name="CostCentre",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', models.SlugField(unique=True)),
-                ('name', models.CharField(max_length=100)),
-                ('archived_at', models.DateTimeField(blank=True, null=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("code", models.SlugField(unique=True)),
+                ("name", models.CharField(max_length=100)),
+                ("archived_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'ordering': ['code'],
+                "ordering": ["code"],
             },
         ),
         migrations.CreateModel(
-            name='Team',
+            name="Team",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(unique=True)),
-                ('name', models.CharField(max_length=100)),
-                ('archived_at', models.DateTimeField(blank=True, null=True)),
-                ('cost_centre', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='teams', to='teams.costcentre')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("slug", models.SlugField(unique=True)),
+                ("name", models.CharField(max_length=100)),
+                ("archived_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "cost_centre",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="teams",
+                        to="teams.costcentre",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['slug'],
+                "ordering": ["slug"],
             },
         ),
         migrations.CreateModel(
-            name='NodeCapacity',
+            name="NodeCapacity",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('instance_type', models.CharField(max_length=63)),
-                ('total', models.PositiveIntegerField()),
-                ('healthy', models.PositiveIntegerField()),
-                ('accelerators', models.PositiveBigIntegerField(default=0)),
-                ('healthy_accelerators', models.PositiveBigIntegerField(default=0)),
-                ('valid_from', models.DateTimeField()),
-                ('valid_to', models.DateTimeField(null=True)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='node_capacities', to='teams.cluster')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("instance_type", models.CharField(max_length=63)),
+                ("total", models.PositiveIntegerField()),
+                ("healthy", models.PositiveIntegerField()),
+                ("accelerators", models.PositiveBigIntegerField(default=0)),
+                ("healthy_accelerators", models.PositiveBigIntegerField(default=0)),
+                ("valid_from", models.DateTimeField()),
+                ("valid_to", models.DateTimeField(null=True)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="node_capacities", to="teams.cluster"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('valid_to__isnull', True)), fields=('cluster', 'instance_type'), name='node_capacity_one_open'), models.CheckConstraint(condition=models.Q(('healthy__lte', models.F('total'))), name='node_capacity_healthy_of_total'), models.CheckConstraint(condition=models.Q(('valid_to__isnull', True), ('valid_to__gt', models.F('valid_from')), _connector='OR'), name='node_capacity_ends_after_start')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("valid_to__isnull", True)),
+                        fields=("cluster", "instance_type"),
+                        name="node_capacity_one_open",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("healthy__lte", models.F("total"))), name="node_capacity_healthy_of_total"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("valid_to__isnull", True), ("valid_to__gt", models.F("valid_from")), _connector="OR"
+                        ),
+                        name="node_capacity_ends_after_start",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='PlatformRole',
+            name="PlatformRole",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('platform_admin', 'platform admin'), ('finops', 'FinOps'), ('auditor', 'auditor')], max_length=20)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='platform_roles', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("platform_admin", "platform admin"), ("finops", "FinOps"), ("auditor", "auditor")],
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="platform_roles",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('user', 'role'), name='platform_role_key')],
+                "constraints": [models.UniqueConstraint(fields=("user", "role"), name="platform_role_key")],
             },
         ),
         migrations.CreateModel(
-            name='QuotaLine',
+            name="QuotaLine",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('owner_kind', models.CharField(choices=[('ClusterQueue', 'Cluster Queue'), ('Cohort', 'Cohort'), ('LocalQueue', 'Local Queue'), ('ResourceFlavor', 'Resource Flavor'), ('WorkloadPriorityClass', 'Priority Class')], max_length=24)),
-                ('owner', models.CharField(max_length=253)),
-                ('flavor', models.CharField(max_length=253)),
-                ('resource', models.CharField(max_length=317)),
-                ('nominal', models.BigIntegerField()),
-                ('borrowing_limit', models.BigIntegerField(null=True)),
-                ('lending_limit', models.BigIntegerField(null=True)),
-                ('valid_from', models.DateTimeField()),
-                ('valid_to', models.DateTimeField(null=True)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='quota_lines', to='teams.cluster')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "owner_kind",
+                    models.CharField(
+                        choices=[
+                            ("ClusterQueue", "Cluster Queue"),
+                            ("Cohort", "Cohort"),
+                            ("LocalQueue", "Local Queue"),
+                            ("ResourceFlavor", "Resource Flavor"),
+                            ("WorkloadPriorityClass", "Priority Class"),
+                        ],
+                        max_length=24,
+                    ),
+                ),
+                ("owner", models.CharField(max_length=253)),
+                ("flavor", models.CharField(max_length=253)),
+                ("resource", models.CharField(max_length=317)),
+                ("nominal", models.BigIntegerField()),
+                ("borrowing_limit", models.BigIntegerField(null=True)),
+                ("lending_limit", models.BigIntegerField(null=True)),
+                ("valid_from", models.DateTimeField()),
+                ("valid_to", models.DateTimeField(null=True)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="quota_lines", to="teams.cluster"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('valid_to__isnull', True)), fields=('cluster', 'owner_kind', 'owner', 'flavor', 'resource'), name='quota_line_one_open'), models.UniqueConstraint(fields=('cluster', 'owner_kind', 'owner', 'flavor', 'resource', 'valid_from'), name='quota_line_key'), models.CheckConstraint(condition=models.Q(('valid_to__isnull', True), ('valid_to__gt', models.F('valid_from')), _connector='OR'), name='quota_line_ends_after_start')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("valid_to__isnull", True)),
+                        fields=("cluster", "owner_kind", "owner", "flavor", "resource"),
+                        name="quota_line_one_open",
+                    ),
+                    models.UniqueConstraint(
+                        fields=("cluster", "owner_kind", "owner", "flavor", "resource", "valid_from"),
+                        name="quota_line_key",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("valid_to__isnull", True), ("valid_to__gt", models.F("valid_from")), _connector="OR"
+                        ),
+                        name="quota_line_ends_after_start",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='SpecVersion',
+            name="SpecVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('ClusterQueue', 'Cluster Queue'), ('Cohort', 'Cohort'), ('LocalQueue', 'Local Queue'), ('ResourceFlavor', 'Resource Flavor'), ('WorkloadPriorityClass', 'Priority Class')], max_length=24)),
-                ('name', models.CharField(max_length=510)),
-                ('uid', models.CharField(max_length=64)),
-                ('resource_version', models.BigIntegerField()),
-                ('spec', models.JSONField()),
-                ('status', models.JSONField(default=dict)),
-                ('deleted', models.BooleanField(default=False)),
-                ('valid_from', models.DateTimeField()),
-                ('valid_to', models.DateTimeField(null=True)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='spec_versions', to='teams.cluster')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("ClusterQueue", "Cluster Queue"),
+                            ("Cohort", "Cohort"),
+                            ("LocalQueue", "Local Queue"),
+                            ("ResourceFlavor", "Resource Flavor"),
+                            ("WorkloadPriorityClass", "Priority Class"),
+                        ],
+                        max_length=24,
+                    ),
+                ),
+                ("name", models.CharField(max_length=510)),
+                ("uid", models.CharField(max_length=64)),
+                ("resource_version", models.BigIntegerField()),
+                ("spec", models.JSONField()),
+                ("status", models.JSONField(default=dict)),
+                ("deleted", models.BooleanField(default=False)),
+                ("valid_from", models.DateTimeField()),
+                ("valid_to", models.DateTimeField(null=True)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="spec_versions", to="teams.cluster"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('valid_to__isnull', True)), fields=('cluster', 'kind', 'name'), name='spec_one_open'), models.UniqueConstraint(fields=('cluster', 'kind', 'name', 'valid_from'), name='spec_key'), models.CheckConstraint(condition=models.Q(('valid_to__isnull', True), ('valid_to__gt', models.F('valid_from')), _connector='OR'), name='spec_ends_after_start')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("valid_to__isnull", True)),
+                        fields=("cluster", "kind", "name"),
+                        name="spec_one_open",
+                    ),
+                    models.UniqueConstraint(fields=("cluster", "kind", "name", "valid_from"), name="spec_key"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("valid_to__isnull", True), ("valid_to__gt", models.F("valid_from")), _connector="OR"
+                        ),
+                        name="spec_ends_after_start",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='NamespaceBinding',
+            name="NamespaceBinding",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('namespace', models.CharField(max_length=253)),
-                ('valid_from', models.DateTimeField()),
-                ('valid_to', models.DateTimeField(blank=True, null=True)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='namespace_bindings', to='teams.cluster')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='namespace_bindings', to='teams.team')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("namespace", models.CharField(max_length=253)),
+                ("valid_from", models.DateTimeField()),
+                ("valid_to", models.DateTimeField(blank=True, null=True)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="namespace_bindings",
+                        to="teams.cluster",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="namespace_bindings", to="teams.team"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('valid_to__isnull', True)), fields=('cluster', 'namespace'), name='namespace_one_owner'), models.CheckConstraint(condition=models.Q(('valid_to__isnull', True), ('valid_to__gt', models.F('valid_from')), _connector='OR'), name='binding_ends_after_start')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("valid_to__isnull", True)),
+                        fields=("cluster", "namespace"),
+                        name="namespace_one_owner",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("valid_to__isnull", True), ("valid_to__gt", models.F("valid_from")), _connector="OR"
+                        ),
+                        name="binding_ends_after_start",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('viewer', 'viewer'), ('member', 'member'), ('admin', 'team admin')], max_length=10)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to='teams.team')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("viewer", "viewer"), ("member", "member"), ("admin", "team admin")], max_length=10
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="memberships", to="teams.team"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('user', 'team'), name='membership_key')],
+                "constraints": [models.UniqueConstraint(fields=("user", "team"), name="membership_key")],
             },
         ),
     ]

@@ -52,7 +52,7 @@ class Team(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return reverse("teams:detail", args=[self.slug])
+        return reverse("team", args=[self.slug])
 
 
 class NamespaceBindingQuerySet(models.QuerySet["NamespaceBinding"]):

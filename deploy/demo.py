@@ -1,0 +1,127 @@
+"""`make run`: the whole portal on this machine, with an emulated cluster (or `--cluster kueue`, a real Kueue).
+
+Nothing outside is needed: SQLite, a broker of folders, everything under var/. Listens on loopback only.
+"""
+
+import argparse
+import os
+import secrets
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from honcho.manager import Manager
+
+ROOT = Path(__file__).resolve().parent.parent
+VAR = Path(os.environ.get("PORTAL_VAR", ROOT / "var")).resolve()
+PYTHON = sys.executable
+CLUSTERS = {
+    "emulator": "-m emulator --port 0 --store {var}/emulator.json --kubeconfig {kubeconfig}",
+    "kueue": "-m tests.cluster --moving --kubeconfig {kubeconfig}",
+}
+FIRST_PORT = 8000
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cluster", choices=CLUSTERS, default="emulator")
+    cluster = parser.parse_args().cluster
+    VAR.mkdir(parents=True, exist_ok=True)
+    kubeconfig = VAR / f"{cluster}.kubeconfig"
+    kubeconfig.unlink(missing_ok=True)  # processes that need the cluster wait until it is written again
+    port = free_port(int(os.environ.get("PORT", FIRST_PORT)))
+    environment = demo_environment(port, kubeconfig)
+    prepare(environment)
+    return supervise(cluster, kubeconfig, port, environment)
+
+
+def free_port(first: int) -> int:
+    """The first free loopback port from `first` on."""
+    for port in range(first, first + 50):
+        with socket.socket() as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                listener.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            if port != first:
+                print(f"Port {first} is taken; using {port}.", flush=True)
+            return port
+    raise SystemExit(f"No free port from {first} to {first + 49}. Set PORT to another number.")
+
+
+def demo_environment(port: int, kubeconfig: Path) -> dict[str, str]:
+    key = VAR / "secret-key"
+    if not key.exists():
+        key.touch(mode=0o600)
+        key.write_text(secrets.token_urlsafe(50))
+    return {
+        **os.environ,
+        "PORTAL_MODE": "demo",
+        "PORTAL_VAR": str(VAR),
+        "PORTAL_SECRET_KEY_FILE": str(key),
+        "PORTAL_BIND": f"127.0.0.1:{port}",
+        "PORTAL_WEB_PROCESSES": "1",
+        "PORTAL_LOG_LEVEL": os.environ.get("PORTAL_LOG_LEVEL", "WARNING"),
+        "PORTAL_DEMO_KUBECONFIG": str(kubeconfig),
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def prepare(environment: dict[str, str]) -> None:
+    for command in (
+        "migrate --verbosity 0",
+        "collectstatic --noinput --verbosity 0",
+        f"import_setup {shlex.quote(str(ROOT / 'deploy/demo.yaml'))}",
+    ):
+        subprocess.run([PYTHON, "manage.py", *shlex.split(command)], cwd=ROOT, env=environment, check=True)
+
+
+def supervise(cluster: str, kubeconfig: Path, port: int, environment: dict[str, str]) -> int:
+    python, waiting = shlex.quote(PYTHON), shlex.quote(str(kubeconfig))
+    after_cluster = f"while [ ! -s {waiting} ]; do sleep 0.1; done; exec {python}"
+    arguments = CLUSTERS[cluster].format(var=shlex.quote(str(VAR)), kubeconfig=waiting)
+    manager = Manager()
+    for name, command in {
+        "cluster": f"exec {python} {arguments}",
+        "web": f"exec {python} -m gunicorn --config deploy/gunicorn.conf.py --log-level warning",
+        "worker": f"{after_cluster} -m celery --app portal worker --beat --concurrency 2 --loglevel WARNING",
+        "watcher": f"{after_cluster} manage.py watch_clusters",
+    }.items():
+        manager.add_process(name, command, quiet=False, env=environment, cwd=str(ROOT))
+    threading.Thread(target=greet, args=(port,), daemon=True).start()
+    signal.signal(signal.SIGHUP, lambda *_: manager.terminate())
+    manager.loop()
+    return manager.returncode or 0
+
+
+def greet(port: int) -> None:
+    address = f"http://127.0.0.1:{port}/"
+    while not answers(address + "sign-in/"):
+        time.sleep(0.2)
+    print(
+        f"\n  The portal is ready: {address}\n"
+        "  Sign in by picking a role on that page: data scientist, team admin, platform admin, FinOps, auditor.\n"
+        "  Ctrl-C ends everything.\n",
+        flush=True,
+    )
+
+
+def answers(url: str) -> bool:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(url, timeout=5) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+"""The first page, by role."""
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from accounts.requests import Request
+from teams.access import has_platform_permission
+from teams.models import Team
+from teams.permissions import Permission
+
+
+@require_safe
+def home(request: Request) -> HttpResponse:
+    """One team: its page. Several: the choice. A platform role: the overview. None: whom to ask."""
+    teams = Team.objects.active().filter(memberships__user=request.user)
+    if len(teams) == 1:
+        return redirect(teams[0])
+    if not teams and has_platform_permission(request.user, Permission.SEE_PLATFORM):
+        return redirect("overview")
+    return render(request, "portal/home.html", {"teams": teams})
