@@ -28,11 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         dump = parse_dump(_read(options.file))
     except (UnreadableDump, OSError) as error:
-        print(f"cannot read {options.file}: {error}", file=sys.stderr)
+        sys.stderr.write(f"cannot read {options.file}: {error}\n")
         return 2
-    _report(dump)
-    json.dump(usage(dump), sys.stdout, indent=2)
-    print()
+    if dump.malformed:
+        sys.stderr.write("\n  ".join([f"{len(dump.malformed)} object(s) left out:", *dump.malformed]) + "\n")
+    sys.stdout.write(json.dumps(usage(dump), indent=2) + "\n")
     return 0
 
 
@@ -63,11 +63,6 @@ def _flavors(standing: QueueStanding) -> dict[str, dict[str, dict[str, str | Non
 def _quantities(line: QueueFigures, resource: str) -> dict[str, str | None]:
     amounts = {name: getattr(line, name) for name in _QUANTITIES}
     return {name: None if a is None else format_quantity(a, resource) for name, a in amounts.items()}
-
-
-def _report(dump: Dump) -> None:
-    if dump.malformed:
-        print(f"{len(dump.malformed)} object(s) left out:", *dump.malformed, sep="\n  ", file=sys.stderr)
 
 
 def _read(file: str) -> bytes:

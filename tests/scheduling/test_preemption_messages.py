@@ -104,11 +104,10 @@ def test_what_is_written_reads_back(reason):
 
 
 def test_it_is_written_as_kueue_was_seen_to_write_it():
-    assert SEEN == preempted(
-        "cb8dcd8c-da83-4022-bef0-f63767c7297e",
-        "a06f5e12-3321-4977-acdf-c032370658ce",
-        names.IN_COHORT_RECLAMATION,
-        ("hyperpod", "team-b"),
-        ("hyperpod", "team-a"),
-    )
+    uid, job_uid = "cb8dcd8c-da83-4022-bef0-f63767c7297e", "a06f5e12-3321-4977-acdf-c032370658ce"
+    ours, theirs = ("hyperpod", "team-b"), ("hyperpod", "team-a")
+    assert preempted(uid, job_uid, names.IN_COHORT_RECLAMATION, ours, theirs) == SEEN
+
+
+def test_a_preemptor_without_a_job_is_written_as_unknown():
     assert "JobUID: UNKNOWN" in preempted("u", "", names.IN_CLUSTER_QUEUE, ("q",), ("q",))
