@@ -47,7 +47,7 @@ def read_dump(listed: Any) -> Dump:
         if not isinstance(item, dict):
             dump.malformed.append(f"an item is not an object but {type(item).__name__}")
             continue
-        reader = readers.get(item.get("kind") or kind_of_all)
+        reader = readers.get(str(item.get("kind") or kind_of_all))
         if reader is not None and _is_kueues(item):
             reader(item)
     return dump
