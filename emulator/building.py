@@ -76,8 +76,8 @@ def _assemble(
     records, recorder = Records(store), Recorder(store)
     controllers: list[Controller] = [
         Lifecycle(store, records, recorder),
-        Scheduler(store, records, recorder),
         JobControllers(store, records, standstills),
+        Scheduler(store, records, recorder),
     ]
     if world == TEAMS:
         controllers.insert(0, Arrivals(store, seed, since))

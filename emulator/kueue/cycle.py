@@ -17,6 +17,7 @@ from scheduling.accounting import requested, workload_usage
 from scheduling.admission import Decision, Fit, NoFit, Preempt, decide
 from scheduling.objects import Admission, Workload
 from scheduling.preemption import Claim, Victim, fits
+from scheduling.quantities import BadQuantity
 from scheduling.queue_order import cycle_key, queue_time
 from scheduling.trial import Holder, Snapshot, Trial
 
@@ -63,9 +64,15 @@ class Cycle:
         return Trial(self._snapshot)
 
     def run(self, heads: list[Head]) -> dict[Head, Outcome]:
-        decisions = {head: decide(self._snapshot, head.workload, head.queue) for head in heads}
+        decisions = {head: self._decide(head) for head in heads}
         ordered = sorted(heads, key=lambda head: cycle_key(head.workload, _borrowing(decisions[head])))
         return {head: self._serve(head, decisions[head]) for head in ordered}
+
+    def _decide(self, head: Head) -> Decision:
+        try:
+            return decide(self._snapshot, head.workload, head.queue)
+        except BadQuantity as error:
+            return NoFit(f"resources validation failed: {error}", permanent=True)
 
     def _serve(self, head: Head, decision: Decision) -> Outcome:
         match decision:
@@ -116,7 +123,7 @@ class Cycle:
 
     def _leave(self, head: Head, message: str) -> None:
         stored = self._stored(head.key)
-        status = pending(stored, names.PENDING, message, self._now, requested(head.workload))
+        status = pending(stored, names.PENDING, message, self._now, _requests(head.workload))
         self._store.set_status(WORKLOADS.storage, stored, status)
 
     def _stored(self, key: Key) -> Json:
@@ -128,6 +135,13 @@ class Cycle:
 
 def _borrowing(decision: Decision) -> int:
     return 0 if isinstance(decision, NoFit) else decision.borrowing
+
+
+def _requests(workload: Workload) -> dict[str, dict[str, int]] | None:
+    try:
+        return requested(workload)
+    except BadQuantity:
+        return None
 
 
 def _queued_since(workload: Workload) -> datetime:

@@ -4,6 +4,7 @@ What becomes of a head is decided by `scheduling`; this module keeps the queues:
 """
 
 from collections import deque
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -98,7 +99,7 @@ class Scheduler:
             while order and (_key(order[0]) not in waiting or self._is_aside(order[0], name, best_effort)):
                 order.popleft()
             if order:
-                heads.append(Head(waiting[_key(order[0])], name))
+                heads.append(Head(_as_asked(waiting[_key(order[0])]), name))
         return heads
 
     def _is_aside(self, workload: Workload, queue: str, best_effort: bool) -> bool:
@@ -139,6 +140,11 @@ class Scheduler:
 
 def _key(workload: Workload) -> Key:
     return workload.namespace, workload.name
+
+
+def _as_asked(workload: Workload) -> Workload:
+    """Without what its status tells of an earlier trial: the request may have changed since."""
+    return replace(workload, pending_requests={})
 
 
 def _is_held_back(workload: Workload) -> bool:
