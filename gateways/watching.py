@@ -120,9 +120,12 @@ class Reader(Generic[Record]):
                 yield page
         self._is_complete = True
         self._relist_at = self.clock.seconds() + self.relist_seconds
-        if self._version is None and page is not None:
+        if page is not None and self._version is None:
             # Otherwise the watch goes on from its own version: it tells what came and went before the list, too.
             self._version = page.resource_version
+        elif page is not None and page.resource_version < (self._version or 0):
+            # A watch from a version to come is silent until then, without an error.
+            raise Gone("the server went back to an older state: was it restored from a backup?")
         yield from self._succeeded()
 
     def _watch(self) -> Iterator[Read[Record]]:

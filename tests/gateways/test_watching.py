@@ -182,6 +182,14 @@ def test_the_list_is_repeated_at_its_interval_and_the_watch_misses_nothing() -> 
     assert play.calls[-1][:2] == ("watch", 101)
 
 
+def test_a_server_restored_from_a_backup_is_noticed_at_the_next_list() -> None:
+    play = Play(lists=[[page(100)], [page(40)], [page(41)]], watches=[[change("a", 101)], []])
+    told = play.read(relist_seconds=60)
+    assert [type(event) for event in told[3:7]] == [Page, Outage, Page, Recovered]
+    assert told[6].lossless is False
+    assert play.calls[-1][:2] == ("watch", 41)
+
+
 def test_a_list_interrupted_by_an_outage_begins_again() -> None:
     play = Play(lists=[[page(100, "a", is_last=False), Unavailable("down")], [page(100, "a")]], watches=[[]])
     told = play.read()
