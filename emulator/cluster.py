@@ -41,7 +41,8 @@ class Cluster:
         self._controllers, self._reporters = controllers, reporters
 
     def step(self, seconds: float) -> None:
-        """Move the clock ahead and live through everything that happens meanwhile."""
+        """React to what was written, then move the clock ahead and live through everything that happens meanwhile."""
+        self.run_until(self.clock.now())
         self.clock.step(seconds)
         self.run_until(self.clock.now())
 

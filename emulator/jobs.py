@@ -59,7 +59,11 @@ class JobControllers:
         while self._dues and self._dues[0][0] <= now:
             _, key = heapq.heappop(self._dues)
             step, stored = self._next(key), self._store.get(WORKLOADS.storage, *key)
-            if step is not None and stored is not None and step.due <= now:
+            if step is None or stored is None:
+                continue
+            if step.due > now:  # the cluster stood still meanwhile
+                heapq.heappush(self._dues, (step.due, key))
+            else:
                 step.take(stored, now)
 
     def next_due(self) -> datetime | None:
