@@ -18,7 +18,7 @@ from emulator.errors import (
     unsupported_patch,
 )
 from emulator.paths import Target
-from emulator.resources import NAMESPACES, Resource
+from emulator.resources import NAMESPACES, NODES, Resource
 from emulator.store import AlreadyExists, Json, Stale, Store
 
 _MERGE_PATCH: Final = "application/merge-patch+json"
@@ -70,9 +70,10 @@ def create(store: Store, resource: Resource, target: Target, body: bytes, now: d
         if store.get(NAMESPACES.storage, "", target.namespace) is None:
             raise not_found(NAMESPACES, target.namespace)
         meta["namespace"] = target.namespace
-    without_status = {key: value for key, value in obj.items() if not (resource.has_status and key == "status")}
+    drops_status = resource.has_status and resource is not NODES  # a kubelet registers its node with one
+    kept = {key: value for key, value in obj.items() if not (drops_status and key == "status")}
     try:
-        return store.create(resource.storage, with_defaults({**without_status, "metadata": meta}), now)
+        return store.create(resource.storage, with_defaults({**kept, "metadata": meta}), now)
     except AlreadyExists as error:
         raise already_exists(resource, name) from error
 

@@ -61,14 +61,15 @@ def path(resource: str, namespace: str = "", name: str = "", part: str = "") -> 
 
 
 class Client:
-    """Calls one API server with one token. `url` may be any server that speaks the same protocol."""
+    """Calls one API server with one token, or with none. `url` may be any server that speaks the same protocol."""
 
     def __init__(self, url: str, token: str, authority: str | None = None) -> None:
         self.url = url
         self.http = requests.Session()
         self.http.trust_env = False  # REQUESTS_CA_BUNDLE and proxies of the environment would come before ours
         self.http.verify = authority or True
-        self.http.headers["Authorization"] = f"Bearer {token}"
+        if token:
+            self.http.headers["Authorization"] = f"Bearer {token}"
         for scheme in ("http://", "https://"):
             self.http.mount(scheme, HTTPAdapter(pool_maxsize=CONNECTIONS))
 

@@ -15,10 +15,10 @@ from tests.cluster.build import component
 from tests.cluster.certificates import Authority
 from tests.cluster.client import KUEUE, VISIBILITY, Client
 from tests.cluster.processes import PlaneFailed, Processes, free_port
-from tests.cluster.roles import portal_roles
+from tests.cluster.roles import PORTAL_GROUP, portal_rights
 
 METRICS_CERTIFICATES = Path("/etc/kueue/metrics/certs")  # Kueue reads them there and nowhere else
-PORTAL = "portal"
+PORTAL = "hyperpod-portal"
 STRANGER = "stranger"
 
 # A mount namespace of its own in which /etc is the real one under a layer that holds the certificates: needs no root,
@@ -111,17 +111,17 @@ class ControlPlane:
         self.stop_api_server()
         self.start_api_server()
 
-    def compact(self) -> int:
-        """Make etcd forget all but the newest revision, which is returned: older continue tokens answer 410."""
-        key = base64.b64encode(b"/registry").decode()
-        revision = int(self._ask_etcd("range", {"key": key})["header"]["revision"])
-        self._ask_etcd("compaction", {"revision": revision, "physical": True})
-        return revision
+    def compact(self) -> None:
+        """Make etcd forget all but the newest revision. Within 15 seconds older continue tokens answer 410."""
+        revision = self._ask_etcd("range", key=_encoded("/registry"))["header"]["revision"]
+        # As another API server's compactor would tell it: this one still lists old pages from its cache otherwise.
+        self._ask_etcd("put", key=_encoded("compact_rev_key"), value=_encoded(revision))
+        self._ask_etcd("compaction", revision=revision, physical=True)
 
     def _run(self, part: str, binary: str, *arguments: str) -> None:
         self.processes.start(binary, [str(component(part).folder / binary), *arguments])
 
-    def _ask_etcd(self, verb: str, body: dict[str, object]) -> dict[str, dict[str, str]]:
+    def _ask_etcd(self, verb: str, **body: str | bool) -> dict[str, dict[str, str]]:
         with requests.Session() as session:
             session.trust_env = False
             answer = session.post(f"{self.etcd_url}/v3/kv/{verb}", json=body, timeout=30)
@@ -166,13 +166,8 @@ class ControlPlane:
         )
 
     def _grant_portal(self) -> None:
-        for role in portal_roles():
-            self.admin.create("clusterroles", role)
-            name = role["metadata"]["name"]
-            reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}
-            subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": PORTAL}
-            binding = {"metadata": {"name": name}, "roleRef": reference, "subjects": [subject]}
-            self.admin.create("clusterrolebindings", binding)
+        for collection, manifest in portal_rights():
+            self.admin.create(collection, manifest)
 
     def _start_kueue(self) -> None:
         webhook, metrics, probe, visibility = (free_port() for _ in range(4))
@@ -245,7 +240,11 @@ class ControlPlane:
 
 
 def _group(user: str) -> str:
-    return "system:masters" if user == "admin" else ""
+    return {"admin": "system:masters", PORTAL: PORTAL_GROUP}.get(user, "")
+
+
+def _encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
 
 
 def _write_private(file: Path, text: str) -> None:

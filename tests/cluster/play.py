@@ -21,6 +21,7 @@ KINDS = {
     "workloads": "Workload",
 }
 SETTLE_ROUNDS = 20
+ORDER_SECONDS = 5
 
 
 def play_all(client: Client, situations: Iterable[Situation]) -> Iterator[Json]:
@@ -138,15 +139,14 @@ class _Play:
         return {"fair_sharing": self.situation.fair_sharing, "order": order, "items": items}
 
     def _order(self, queue: Json) -> list[str]:
-        """The visibility API leaves out, for a moment, the one that the scheduler is trying."""
+        """The visibility API leaves out the one that the scheduler is trying: where that is one all the time, the
+        longest list seen."""
         name, waiting = queue["metadata"]["name"], queue["status"]["pendingWorkloads"]
-
-        def complete() -> list[Json] | None:
-            pending = self.client.pending(name)
-            return pending if len(pending) == waiting else None
-
-        pending = jobs.wait_for(f"all {waiting} pending of {name}", complete) if waiting else []
-        return [f"{p['metadata']['namespace']}/{p['metadata']['name']}" for p in pending]
+        longest: list[Json] = []
+        end = time.monotonic() + ORDER_SECONDS
+        while len(longest) < waiting and time.monotonic() < end:
+            longest = max(longest, self.client.pending(name), key=len)
+        return [f"{p['metadata']['namespace']}/{p['metadata']['name']}" for p in longest]
 
     def _clear(self) -> None:
         """Make room in Kueue; nobody waits for the end of it."""

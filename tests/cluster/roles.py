@@ -1,4 +1,4 @@
-"""The rights the portal asks for, as deploy/kubernetes grants them."""
+"""Who the portal is in the cluster: deploy/kubernetes as it stands, and the group that its binding names."""
 
 from pathlib import Path
 from typing import Any
@@ -6,24 +6,12 @@ from typing import Any
 import yaml
 
 DEPLOY = Path(__file__).parents[2] / "deploy" / "kubernetes"
-READ = ["get", "list", "watch"]
+PORTAL_GROUP = "hyperpod-portal"
+_COLLECTIONS = {"ClusterRole": "clusterroles", "ClusterRoleBinding": "clusterrolebindings"}
 
 
-def portal_roles() -> list[dict[str, Any]]:
-    """The ClusterRoles of deploy/kubernetes."""
+def portal_rights() -> list[tuple[str, dict[str, Any]]]:
+    """The ClusterRoles and bindings of deploy/kubernetes: (collection, manifest)."""
     files = sorted(DEPLOY.glob("*.yaml"))
-    objects = [obj for file in files for obj in yaml.safe_load_all(file.read_text()) if obj]
-    return [obj for obj in objects if obj["kind"] == "ClusterRole"] or [_reader()]
-
-
-def _reader() -> dict[str, Any]:
-    rules = [
-        {"apiGroups": ["kueue.x-k8s.io"], "resources": ["*"], "verbs": READ},
-        {"apiGroups": [""], "resources": ["namespaces", "nodes", "pods", "events"], "verbs": READ},
-        {
-            "apiGroups": ["visibility.kueue.x-k8s.io"],
-            "resources": ["clusterqueues/pendingworkloads", "localqueues/pendingworkloads"],
-            "verbs": ["get"],
-        },
-    ]
-    return {"kind": "ClusterRole", "metadata": {"name": "portal-reader"}, "rules": rules}
+    manifests = [manifest for file in files for manifest in yaml.safe_load_all(file.read_text()) if manifest]
+    return [(_COLLECTIONS[m["kind"]], m) for m in manifests if m["kind"] in _COLLECTIONS]

@@ -1,0 +1,77 @@
+"""The two clusters that the contract is held against, behind one face."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Protocol
+
+from tests.cluster.client import Client
+from tests.cluster.plane import ControlPlane
+
+WAIT_SECONDS = 30
+_PAUSE_SECONDS = 0.05
+
+_numbers = count(1)
+
+
+def fresh(stem: str) -> str:
+    """A name that no other test uses: the clusters are shared."""
+    return f"{stem}-{next(_numbers)}"
+
+
+class Cluster(Protocol):
+    """`admin` may do everything, `portal` what the portal may, `anonymous` has no token, `impostor` a wrong one."""
+
+    admin: Client
+    portal: Client
+    anonymous: Client
+    impostor: Client
+
+    def live(self) -> None:
+        """Let a moment pass in which controllers act."""
+
+    def forget(self) -> None:
+        """Drop what was written before now from the server's memory of changes; on a real one it takes seconds."""
+
+
+@dataclass
+class Emulated:
+    """The emulator with its clock held: a moment passes when a test says so."""
+
+    admin: Client
+    portal: Client
+    anonymous: Client
+    impostor: Client
+
+    def live(self) -> None:
+        self.admin.call("POST", "/emulator/clock/step", json={"seconds": 1})
+
+    def forget(self) -> None:
+        self.admin.call("POST", "/emulator/compact")
+
+
+class Real:
+    """A control plane of `tests.cluster`."""
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self._plane = plane
+        self.admin, self.portal = plane.admin, plane.portal
+        self.anonymous = Client(plane.url, "", str(plane.authority))
+        self.impostor = Client(plane.url, "wrong", str(plane.authority))
+
+    def live(self) -> None:
+        time.sleep(_PAUSE_SECONDS)
+
+    def forget(self) -> None:
+        self._plane.compact()
+
+
+def wait_for(cluster: Cluster, what: str, look: Callable[[], Any]) -> Any:
+    """What `look` returns once it is true, letting time pass between looks."""
+    end = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < end:
+        if found := look():
+            return found
+        cluster.live()
+    raise AssertionError(f"{what} did not happen in {WAIT_SECONDS} s")
