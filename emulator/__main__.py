@@ -67,5 +67,5 @@ if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     try:
         asyncio.run(_serve(_options(sys.argv[1:])))
-    except OSError as error:
+    except (OSError, ValueError) as error:
         sys.exit(f"emulator: {error}")

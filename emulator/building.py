@@ -35,15 +35,17 @@ _KUEUE_POD: Final = {
 }
 
 
-def build_cluster(world: str, seed: int, clock: Clock, saved: Json | None = None) -> Cluster:
-    """A saved cluster goes on where it stopped: the time between is a standstill. A new world has some hours behind it
-    already. Raises ValueError or KeyError for a dump that cannot be read."""
+def build_cluster(
+    world: str, seed: int, clock: Clock, saved: Json | None = None, *, history: timedelta = _HISTORY
+) -> Cluster:
+    """A saved cluster goes on where it stopped: the time between is a standstill. A new world has some history behind
+    it already. Raises ValueError or KeyError for a dump that cannot be read."""
     now = clock.now()
     store = Store(f"{seed}:{api_micro_time(now)}")
     if saved is not None:
         standstills = _resume(store, saved, now)
         return _assemble(store, clock, standstills, world, seed, since=now)
-    begin = now - _HISTORY if world == TEAMS else now
+    begin = now - history if world == TEAMS else now
     _install(store, begin)
     if world == TEAMS:
         set_up(store, seed, begin)
@@ -61,12 +63,18 @@ def dumped(cluster: Cluster) -> dict[str, Any]:
     }
 
 
+def stopped_at(saved: Json) -> datetime:
+    """When a dumped cluster was saved. Raises ValueError or KeyError."""
+    stopped = parse_time(saved["stopped"])
+    if stopped is None:
+        raise ValueError("it does not say when it was saved")
+    return stopped
+
+
 def _resume(store: Store, saved: Json, now: datetime) -> Standstills:
     store.load(saved["store"])
     standstills = loaded(saved["standstills"])
-    stopped = parse_time(saved["stopped"])
-    if stopped is not None:
-        standstills.add(stopped, now)
+    standstills.add(stopped_at(saved), now)
     return standstills
 
 

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from emulator.access import Access
 from emulator.api import Api
-from emulator.building import build_cluster, dumped
+from emulator.building import build_cluster, dumped, stopped_at
 from emulator.clock import Clock
 from emulator.cluster import Cluster
 from emulator.kubeconfig import Tokens, new_tokens, tokens_of, write_kubeconfig
@@ -43,17 +43,17 @@ class Options:
 class Emulator:
     """Started and stopped within a running event loop."""
 
-    def __init__(self, options: Options) -> None:
-        self._options = options
+    def __init__(self, options: Options, *, save_seconds: float = _SAVE_SECONDS) -> None:
+        self._options, self._save_seconds = options, save_seconds
         self.tokens: Tokens = tokens_of(options.kubeconfig) if options.kubeconfig else new_tokens()
-        self.cluster: Cluster = build_cluster(options.world, options.seed, self._clock(), _saved(options.store))
+        self.cluster: Cluster = _built(options)
         self.url = ""
         self._runner: web.AppRunner | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._saved_version = -1
 
     async def start(self) -> None:
-        """Listen, write the kubeconfig, and let time run."""
+        """Listen, write the kubeconfig, and let time run. Raises OSError when the port is taken."""
         access = Access(self.tokens.admin, self.tokens.portal)
         api = Api(self.cluster, access, Catalogue(self._options.kueue_version))
         self._runner = web.AppRunner(api.application(), access_log=None, handle_signals=False)
@@ -75,9 +75,6 @@ class Emulator:
             await self._runner.cleanup()
         self._save()
 
-    def _clock(self) -> Clock:
-        return Clock(datetime.now(UTC), speed=self._options.speed, paused=self._options.paused)
-
     async def _live(self) -> None:
         """Run the controllers after every write and at every tick; a paused cluster stands still."""
         written = asyncio.Event()
@@ -98,22 +95,33 @@ class Emulator:
 
     async def _keep(self) -> None:
         while True:
-            await asyncio.sleep(_SAVE_SECONDS)
-            self._save()
+            await asyncio.sleep(self._save_seconds)
+            if self.cluster.store.version != self._saved_version:
+                self._save()
 
     def _save(self) -> None:
-        path, version = self._options.store, self.cluster.store.version
-        if path is None or version == self._saved_version:
+        path = self._options.store
+        if path is None:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(f"{path.name}.new")
         fresh.write_bytes(orjson.dumps(dumped(self.cluster)))
         fresh.replace(path)
-        self._saved_version = version
+        self._saved_version = self.cluster.store.version
 
 
-def _saved(path: Path | None) -> dict[str, object] | None:
+def _built(options: Options) -> Cluster:
+    """The saved cluster or a new one. Its clock begins now, or where it stopped if that lies ahead."""
+    path, now = options.store, datetime.now(UTC)
     if path is None or not path.exists():
-        return None
-    dumped: dict[str, object] = orjson.loads(path.read_bytes())
-    return dumped
+        return build_cluster(options.world, options.seed, _clock(options, now))
+    try:
+        saved = orjson.loads(path.read_bytes())
+        begin = max(now, stopped_at(saved))
+        return build_cluster(options.world, options.seed, _clock(options, begin), saved)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is no saved cluster ({error}); move it away to begin anew") from error
+
+
+def _clock(options: Options, begin: datetime) -> Clock:
+    return Clock(begin, speed=options.speed, paused=options.paused)
