@@ -32,3 +32,33 @@ var/vendor/.ready: node_modules/.ready
 
 run: .venv/.run var/vendor/.ready
 	@$(BIN)/python deploy/demo.py $(if $(CLUSTER),--cluster $(CLUSTER))
+
+test: setup
+	@$(BIN)/python -m tests.tiers
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	PORTAL_MODE=demo PORTAL_SECRET_KEY=check $(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/djade --target-version 5.2 --check $$(git ls-files 'templates/*.html')
+
+fix: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/djade --target-version 5.2 $$(git ls-files 'templates/*.html')
+
+bench: setup
+	@$(BIN)/python -m bench
+
+record: setup
+	@$(BIN)/python -m tests.cluster.record
+
+cluster: setup
+	@$(BIN)/python -m tests.cluster
+
+# After a change in pyproject.toml: new hashes for all platforms and Pythons (needs uv)
+lock:
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header pyproject.toml -o requirements/run.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --group dev pyproject.toml -c requirements/run.txt -o requirements/dev.txt

@@ -1,0 +1,116 @@
+"""Debian's PostgreSQL and Redis on free loopback ports, in folders of their own, ended with the block that asked."""
+
+import glob
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_READY_SECONDS = 30
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def postgresql_binary(name: str) -> str | None:
+    """One of the server's programs; Debian keeps them outside PATH."""
+    found = [path for path in sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}")) if os.access(path, os.X_OK)]
+    return found[-1] if found else shutil.which(name)
+
+
+@contextmanager
+def postgresql(fsync: bool = False) -> Iterator[str]:
+    """The URL of an empty database. As root the server runs as the system's user postgres, since it refuses root."""
+    initdb, server = postgresql_binary("initdb"), postgresql_binary("postgres")
+    if initdb is None or server is None:
+        raise FileNotFoundError("PostgreSQL's server is not installed")
+    with _folder("postgres") as folder:
+        as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        data, port = folder / "data", free_port()
+        subprocess.run(
+            [*as_user, initdb, "-D", str(data), "-U", "portal", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            cwd=folder,
+        )
+        settings = ["-c", f"port={port}", "-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={folder}"]
+        settings += [] if fsync else ["-c", "fsync=off"]
+        with _process([*as_user, server, "-D", str(data), *settings], folder):
+            _wait_for_port(port)
+            url = f"postgres://portal@127.0.0.1:{port}/postgres"
+            _wait_until(lambda: _accepts_queries(url), "PostgreSQL")
+            yield url
+
+
+@contextmanager
+def redis() -> Iterator[str]:
+    """The URL of an empty Redis."""
+    server = shutil.which("redis-server")
+    if server is None:
+        raise FileNotFoundError("redis-server is not installed")
+    with _folder() as folder:
+        port = free_port()
+        command = [server, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
+        with _process(command, folder):
+            _wait_for_port(port)
+            yield f"redis://127.0.0.1:{port}/0"
+
+
+@contextmanager
+def _folder(owner: str = "") -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="portal-server-", ignore_cleanup_errors=True) as name:
+        if owner and os.geteuid() == 0:
+            shutil.chown(name, owner)
+        yield Path(name)
+
+
+@contextmanager
+def _process(command: list[str], folder: Path) -> Iterator[None]:
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
+    try:
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait_for_port(port: int) -> None:
+    _wait_until(lambda: socket.create_connection(("127.0.0.1", port), 1).close() is None, f"port {port}")
+
+
+def _wait_until(is_ready: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + _READY_SECONDS
+    while True:
+        try:
+            if is_ready():
+                return
+        except OSError:
+            pass
+        if time.monotonic() > end:
+            raise TimeoutError(f"{what} was not ready in {_READY_SECONDS} s")
+        time.sleep(0.05)
+
+
+def _accepts_queries(url: str) -> bool:
+    import psycopg
+
+    try:
+        with psycopg.connect(url):
+            return True
+    except psycopg.OperationalError:
+        return False

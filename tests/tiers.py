@@ -1,0 +1,91 @@
+"""Every tier of tests, one after the other: `python -m tests.tiers [TIER ...]`, which is what `make test` runs.
+
+A tier whose parts are not on this machine is skipped with a sentence; with REQUIRE_TIERS=1 that is a failure.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.cluster import build
+from tests.servers import postgresql, postgresql_binary
+
+SLOW_MARKS = "cluster or browser or services"
+LEDGER_TESTS = ("tests/portal", "tests/accounts", "tests/teams", "tests/jobs", "tests/pages")
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """`missing` says in a sentence what is not here, or nothing; `run` returns the exit status."""
+
+    name: str
+    missing: Callable[[], str]
+    run: Callable[[], int]
+
+
+def main(wanted: list[str]) -> int:
+    outcomes = [run_tier(tier) for tier in TIERS if not wanted or tier.name in wanted]
+    return 0 if all(outcomes) else 1
+
+
+def run_tier(tier: Tier) -> bool:
+    required = os.environ.get("REQUIRE_TIERS") == "1"
+    absent = tier.missing()
+    if absent:
+        print(f"== {tier.name}: {'MISSING' if required else 'skipped'}: {absent}", flush=True)
+        return not required
+    print(f"== {tier.name}", flush=True)
+    begun = time.monotonic()
+    status = tier.run()
+    print(f"== {tier.name}: {'passed' if status == 0 else 'FAILED'} in {time.monotonic() - begun:.0f} s", flush=True)
+    return status == 0
+
+
+def pytest(*arguments: str, **environment: str) -> int:
+    command = [sys.executable, "-m", "pytest", "-q", *arguments]
+    return subprocess.run(command, env={**os.environ, **environment}, check=False).returncode
+
+
+def on_postgresql() -> int:
+    with postgresql() as url:
+        return pytest(*LEDGER_TESTS, "-m", f"not ({SLOW_MARKS})", PORTAL_DATABASE_URL=url)
+
+
+def build_and_run_cluster() -> int:
+    if build.missing():
+        subprocess.run([sys.executable, "-m", "tests.cluster.build"], check=True)
+    return pytest("-m", "cluster")
+
+
+def missing_cluster() -> str:
+    if not build.missing():
+        return ""
+    return "" if shutil.which("go") else "Go is not installed, and the control plane is not built yet."
+
+
+def missing_program(*names: str) -> Callable[[], str]:
+    def missing() -> str:
+        absent = [name for name in names if not shutil.which(name)]
+        return f"not installed: {', '.join(absent)}." if absent else ""
+
+    return missing
+
+
+TIERS = (
+    Tier("fast", lambda: "", lambda: pytest("-m", f"not ({SLOW_MARKS})")),
+    Tier(
+        "postgresql",
+        lambda: "" if postgresql_binary("initdb") else "PostgreSQL's server is not installed.",
+        on_postgresql,
+    ),
+    Tier("services", missing_program("redis-server"), lambda: pytest("-m", "services")),
+    Tier("browser", missing_program("chromium"), lambda: pytest("-m", "browser")),
+    Tier("cluster", missing_cluster, build_and_run_cluster),
+)
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
