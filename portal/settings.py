@@ -114,7 +114,7 @@ else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
 # Celery: Redis in production, folders in the embedded default
-CELERY_BROKER_URL = env_secret("PORTAL_BROKER_URL", "filesystem://" if DEMO else None)
+CELERY_BROKER_URL = env_secret("PORTAL_BROKER_URL", "filesystem://localhost" if DEMO else None)
 BROKER_DIR = VAR_DIR / "broker"
 
 # Languages and times: stored and bucketed in UTC, shown in the reader's zone

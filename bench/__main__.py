@@ -1,0 +1,10 @@
+"""All benchmarks, one after the other: `make bench`."""
+
+import subprocess
+import sys
+
+BENCHES = ("scheduling", "pull", "freshness", "writers")
+
+for name in BENCHES:
+    print(f"== {name}", flush=True)
+    subprocess.run([sys.executable, "-m", f"bench.{name}"], check=True)
