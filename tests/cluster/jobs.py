@@ -28,8 +28,9 @@ def must_release(workload: Json) -> bool:
     return is_true(workload, "Evicted") and is_true(workload, "QuotaReserved") and not is_true(workload, "Finished")
 
 
-def release(client: Client, namespace: str, name: str) -> Json:
+def release(client: Client, namespace: str, name: str, now: datetime | None = None) -> Json:
     """Give the quota of an evicted Workload back, as a job controller does once the job has stopped."""
+    moment = now or datetime.now(UTC)
 
     def change(workload: Json) -> None:
         evicted = condition(workload, "Evicted")
@@ -38,20 +39,28 @@ def release(client: Client, namespace: str, name: str) -> Json:
         admitted = condition(workload, "Admitted")
         if admitted and admitted["status"] == "True":
             past = status.get("accumulatedPastExecutionTimeSeconds", 0)
-            status["accumulatedPastExecutionTimeSeconds"] = past + _seconds_since(admitted["lastTransitionTime"])
-            _set(workload, "Admitted", "False", "NoReservation", "The workload has no reservation")
-        _set(workload, "Requeued", "True" if reason in ("Preempted", "NodeFailures") else "False", reason, message)
-        _set(workload, "QuotaReserved", "False", "Pending", message)
+            status["accumulatedPastExecutionTimeSeconds"] = past + _seconds(admitted["lastTransitionTime"], moment)
+            _set(workload, "Admitted", "False", "NoReservation", "The workload has no reservation", moment)
+        _set(
+            workload,
+            "Requeued",
+            "True" if reason in ("Preempted", "NodeFailures") else "False",
+            reason,
+            message,
+            moment,
+        )
+        _set(workload, "QuotaReserved", "False", "Pending", message, moment)
         status.pop("admission", None)
 
     return _change_status(client, namespace, name, change)
 
 
-def finish(client: Client, namespace: str, name: str, reason: str = "Succeeded") -> Json:
+def finish(client: Client, namespace: str, name: str, reason: str = "Succeeded", now: datetime | None = None) -> Json:
     """End a Workload as its job would; `reason` is Succeeded or Failed."""
+    moment = now or datetime.now(UTC)
 
     def change(workload: Json) -> None:
-        _set(workload, "Finished", "True", reason, "Job finished")
+        _set(workload, "Finished", "True", reason, "Job finished", moment)
 
     return _change_status(client, namespace, name, change)
 
@@ -98,21 +107,21 @@ def _change_status(client: Client, namespace: str, name: str, change: Callable[[
                 raise
 
 
-def _set(workload: Json, kind: str, status: str, reason: str, message: str) -> None:
+def _set(workload: Json, kind: str, status: str, reason: str, message: str, now: datetime) -> None:
     conditions = workload["status"].setdefault("conditions", [])
     old = condition(workload, kind)
     moved = old is None or old["status"] != status
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    time_text = now.strftime("%Y-%m-%dT%H:%M:%SZ")
     new = {
         "type": kind,
         "status": status,
         "reason": reason,
         "message": message,
         "observedGeneration": workload["metadata"].get("generation", 1),
-        "lastTransitionTime": now if moved or old is None else old["lastTransitionTime"],
+        "lastTransitionTime": time_text if moved or old is None else old["lastTransitionTime"],
     }
     workload["status"]["conditions"] = [c for c in conditions if c["type"] != kind] + [new]
 
 
-def _seconds_since(time_text: str) -> int:
-    return int((datetime.now(UTC) - datetime.fromisoformat(time_text)).total_seconds())
+def _seconds(since: str, now: datetime) -> int:
+    return int((now - datetime.fromisoformat(since)).total_seconds())

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import count
 from typing import Any, Protocol
 
@@ -31,6 +32,9 @@ class Cluster(Protocol):
     def live(self) -> None:
         """Let a moment pass in which controllers act."""
 
+    def now(self) -> datetime:
+        """By the cluster's clock."""
+
     def forget(self) -> None:
         """Drop what was written before now from the server's memory of changes; on a real one it takes seconds."""
 
@@ -47,6 +51,9 @@ class Emulated:
     def live(self) -> None:
         self.admin.call("POST", "/emulator/clock/step", json={"seconds": 1})
 
+    def now(self) -> datetime:
+        return datetime.fromisoformat(self.admin.call("GET", "/emulator/clock")["now"])
+
     def forget(self) -> None:
         self.admin.call("POST", "/emulator/compact")
 
@@ -62,6 +69,9 @@ class Real:
 
     def live(self) -> None:
         time.sleep(_PAUSE_SECONDS)
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
 
     def forget(self) -> None:
         self._plane.compact()
