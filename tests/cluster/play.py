@@ -113,13 +113,8 @@ class _Play:
         self.renewals += 1
         selector: Json = {"matchExpressions": [] if self.renewals % 2 else None}
         for queue in self._list("clusterqueues"):
-            self._edit(
-                {
-                    "collection": "clusterqueues",
-                    "name": queue["metadata"]["name"],
-                    "spec": {"namespaceSelector": selector},
-                }
-            )
+            with ignored(NOT_FOUND):  # one that is being deleted may go meanwhile
+                self.client.merge("clusterqueues", queue["metadata"]["name"], {"spec": {"namespaceSelector": selector}})
 
     def _are_fresh(self) -> bool:
         return all(_observed(q) == q["metadata"]["generation"] for q in self._list("clusterqueues"))
