@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests.cluster import jobs, objects
-from tests.cluster.client import Client, path
+from tests.cluster.client import NOT_FOUND, Client, ignored, path
 from tests.cluster.situations import Situation
 
 Json = dict[str, Any]
