@@ -1,13 +1,15 @@
 """Looks at workloads into Workload, Span and SpanUsage rows: the one comparison that list and watch share.
 
 What is stored is compared with what was seen, in batches of at most `write_path.BATCH`, each in one short transaction
-under the cluster's lock. An object is skipped unless it is newer than what is stored, so batches may come late or twice.
+under the cluster's lock. An object is skipped unless it is newer than what is stored: batches may come late or twice.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from django.db import DataError
 
 from jobs import now as caches
 from jobs.models import Span, Workload
@@ -22,8 +24,8 @@ from teams.models import Cluster
 
 @dataclass(frozen=True, slots=True)
 class Vanished:
-    """A workload that vanished between `after` and `before`, known at `resource_version` of the whole list; not believed
-    if it was seen later than that. `watched`: its deletion itself was seen."""
+    """A workload that vanished between `after` and `before`, known at `resource_version` of the whole list; not
+    believed if it was seen later than that. `watched`: its deletion itself was seen."""
 
     uid: str
     resource_version: int
@@ -55,15 +57,43 @@ def write_workloads(
     """
     written, malformed = 0, []
     for start in range(0, max(len(records), len(gone)), BATCH):
-        looks, sentences = _looks(records[start : start + BATCH], cluster, now)
-        malformed += sentences
-        with exclusive(cluster.slug):
-            batch = _Batch(cluster, looks, gone[start : start + BATCH], as_of)
-            written += batch.write(now, last_seen or now)
+        looks, unread = _looks(records[start : start + BATCH], cluster, now)
+        part = gone[start : start + BATCH]
+        changed, unstored = _store(cluster, looks, part, as_of=as_of, now=now, last_seen=last_seen or now)
+        written += changed
+        malformed += unread + unstored
     return written, malformed
 
 
 Look = tuple[objects.Workload, tuple[Any, ...]]
+
+
+def _store(
+    cluster: Cluster,
+    looks: Sequence[Look],
+    gone: Sequence[Vanished],
+    *,
+    as_of: int | None,
+    now: datetime,
+    last_seen: datetime,
+) -> tuple[int, list[str]]:
+    """One transaction; where the database cannot take it, the halves apart, until the object at fault stands alone."""
+    try:
+        with exclusive(cluster.slug):
+            return _Batch(cluster, looks, gone, as_of).write(now, last_seen), []
+    except (DataError, OverflowError, TypeError) as error:
+        if not looks:
+            raise
+        if len(looks) == 1 and not gone:
+            return 0, [f"Workload {looks[0][0].key} cannot be stored: {_first_line(error)}"]
+    middle = len(looks) // 2
+    parts: list[tuple[Sequence[Look], Sequence[Vanished]]] = [(looks[:middle], ()), (looks[middle:], ()), ((), gone)]
+    stored = [_store(cluster, *part, as_of=as_of, now=now, last_seen=last_seen) for part in parts]
+    return sum(changed for changed, _ in stored), [sentence for _, unstored in stored for sentence in unstored]
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _looks(records: Iterable[objects.Workload], cluster: Cluster, now: datetime) -> tuple[list[Look], list[str]]:

@@ -1,6 +1,6 @@
 """What one look at a workload says: the columns to store and the quota it holds. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -110,8 +110,11 @@ def hold_of(workload: Workload) -> Hold | None:
 
 
 def past_hold_of(workload: Workload) -> Hold | None:
-    """The hold with which a finished workload ended: Kueue leaves its admission in place."""
-    return _hold(workload) if workload.is_finished and workload.is_true(names.QUOTA_RESERVED) else None
+    """The hold with which a finished workload ended: Kueue leaves its admission in place. With all its pods: in the
+    end every one of them is reclaimable, which says nothing of what they held while they ran."""
+    if not workload.is_finished or not workload.is_true(names.QUOTA_RESERVED):
+        return None
+    return _hold(replace(workload, reclaimable={}))
 
 
 def _hold(workload: Workload) -> Hold | None:

@@ -22,7 +22,8 @@ _USAGE_KEY = ("span_id", "flavor", "resource", "valid_from")
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A span of the ledger that is open, or that was closed because its workload vanished: it may come back."""
+    """The latest span of a workload. One that was closed goes on when the same hold is seen again: its workload had
+    vanished or was deactivated for a moment."""
 
     hold: Hold
     is_open: bool
@@ -54,7 +55,7 @@ class SpanWriter:
     def __init__(self, workload_ids: Collection[int], *, now: datetime, last_seen: datetime) -> None:
         self.now, self.last_seen = now, last_seen
         self.known, self.closed = _read(workload_ids)
-        self.ended: list[_Ended] = []
+        self.ended: dict[tuple[int, datetime], _Ended] = {}
         self.held: dict[int, Hold] = {}
         self.touched: set[str] = set()
 
@@ -69,7 +70,7 @@ class SpanWriter:
             self._release(workload_id, workload, known)
 
     def end(self, workload_id: int, after: datetime, before: datetime, end: Span.End) -> None:
-        """The workload vanished: what it held came back in between."""
+        """The workload vanished: what it held came back in between, unless its last look told a better end."""
         held = self.held.pop(workload_id, None)
         known = self.known.get(workload_id)
         hold = held or (known.hold if known and known.is_open else None)
@@ -109,16 +110,18 @@ class SpanWriter:
         )
 
     def _close(self, workload_id: int, hold: Hold, after: datetime, before: datetime, end: Span.End) -> None:
-        after = max(after, hold.reserved_at)  # the cluster's clock may be ahead of ours
-        self.ended.append(_Ended(workload_id, hold, after, max(after, before), end))
+        # The cluster's clock may be off, and a watch may leave states out: no span ends after the next one begins.
+        before = max(before, hold.reserved_at)
+        after = max(min(after, before), hold.reserved_at)
+        self.ended.setdefault((workload_id, hold.reserved_at), _Ended(workload_id, hold, after, before, end))
         self.touched.add(hold.cluster_queue)
 
     def write(self) -> set[str]:
         """Store spans and usages; returns the ClusterQueues whose holds changed."""
         key = _SPAN_KEY
-        upsert(Span, _SPAN, [ended.row for ended in self.ended], key=key)  # first, since only one may be open
+        upsert(Span, _SPAN, [ended.row for ended in self.ended.values()], key=key)  # first, since only one may be open
         upsert(Span, _SPAN, [_span_row(pk, hold, None, None, "") for pk, hold in self.held.items()], key=key)
-        unknown = [(each.workload_id, each.hold) for each in self.ended if not self._is_stored(each)]
+        unknown = [(each.workload_id, each.hold) for each in self.ended.values() if not self._is_stored(each)]
         self._write_usages([*unknown, *self.held.items()])
         return self.touched
 
@@ -144,14 +147,15 @@ class SpanWriter:
         for (flavor, resource), amount in before.items():
             if hold.amounts.get((flavor, resource)) != amount:
                 start = since[flavor, resource]
-                yield (span_id, flavor, resource, amount, start, self._change_time(start))
+                yield (span_id, flavor, resource, amount, start, self._change_time(hold, start))
         for (flavor, resource), amount in hold.amounts.items():
             if before.get((flavor, resource)) != amount:
-                start = self._change_time(since.get((flavor, resource))) if known else hold.reserved_at
+                start = self._change_time(hold, since.get((flavor, resource))) if known else hold.reserved_at
                 yield (span_id, flavor, resource, amount, start, None)
 
-    def _change_time(self, start: datetime | None) -> datetime:
-        return max(self.now, start + timedelta(microseconds=1)) if start else self.now
+    def _change_time(self, hold: Hold, start: datetime | None) -> datetime:
+        now = max(self.now, hold.reserved_at)
+        return max(now, start + timedelta(microseconds=1)) if start else now
 
 
 def _evicted_since(workload: Workload, hold: Hold) -> datetime | None:
@@ -160,26 +164,26 @@ def _evicted_since(workload: Workload, hold: Hold) -> datetime | None:
 
 
 def _read(workload_ids: Collection[int]) -> tuple[dict[int, _Known], set[tuple[int, datetime]]]:
-    """The span of each workload that may go on, and the keys of those that are over."""
-    going_on: dict[int, _Known] = {}
+    """The latest span of each workload, and the keys of the spans whose end is final."""
+    latest: dict[int, Span] = {}
     over: set[tuple[int, datetime]] = set()
-    workload_of: dict[int, int] = {}
-    spans = Span.objects.filter(workload_id__in=workload_ids).order_by("reserved_at")
-    for span in spans:
-        if span.released_before is None or span.end == Span.End.DELETED:
-            hold = Hold(span.cluster_queue, span.reserved_at, span.admitted_at, span.evicted_at, {})
-            going_on[span.workload_id] = _Known(hold, span.released_before is None)
-            workload_of[span.pk] = span.workload_id
-        else:
+    for span in Span.objects.filter(workload_id__in=workload_ids).order_by("reserved_at"):
+        latest[span.workload_id] = span
+        if span.released_before is not None and span.end != Span.End.DELETED:
             over.add((span.workload_id, span.reserved_at))
-    usages = SpanUsage.objects.filter(span_id__in=workload_of, valid_to__isnull=True)
+    known = {span.pk: _known(span) for span in latest.values()}
+    usages = SpanUsage.objects.filter(span_id__in=known, valid_to__isnull=True)
     for span_id, flavor, resource, amount, since in usages.values_list(
         "span_id", "flavor", "resource", "amount", "valid_from"
     ):
-        known = going_on[workload_of[span_id]]
-        known.hold.amounts[flavor, resource] = amount
-        known.since[flavor, resource] = since
-    return going_on, over
+        known[span_id].hold.amounts[flavor, resource] = amount
+        known[span_id].since[flavor, resource] = since
+    return {workload_id: known[span.pk] for workload_id, span in latest.items()}, over
+
+
+def _known(span: Span) -> _Known:
+    hold = Hold(span.cluster_queue, span.reserved_at, span.admitted_at, span.evicted_at, {})
+    return _Known(hold, is_open=span.released_before is None)
 
 
 def _span_ids(workload_ids: Iterable[int]) -> dict[tuple[int, datetime], int]:

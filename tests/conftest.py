@@ -1,0 +1,32 @@
+"""Fixtures of the whole suite: the moment it plays at, people, and a cluster with two queues."""
+
+from datetime import datetime
+
+import pytest
+
+from tests.factories import ClusterFactory
+from tests.people import People, settle
+from tests.stories import START
+from tests.worlds import World, two_queues
+
+
+@pytest.fixture
+def now() -> datetime:
+    return START
+
+
+@pytest.fixture
+def people(db: None) -> People:
+    return settle()
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    """An empty cluster."""
+    return World(ClusterFactory())
+
+
+@pytest.fixture
+def shared(world: World, people: People) -> World:
+    """Research with 12 GPUs and vision with 8 in one cohort."""
+    return two_queues(world, people.research, people.vision)
