@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import Max
-
 from scheduling.names import STOP_NONE
 from scheduling.objects import ClusterQueue, Cohort
 from scheduling.parsing import parse_cluster_queue, parse_cohort
@@ -40,12 +38,14 @@ class CurrentQueues:
 
 def current_queues(cluster: Cluster) -> CurrentQueues:
     """What the ledger's open versions say; parsed once per change."""
-    newest = SpecVersion.objects.filter(cluster=cluster, kind__in=_KINDS).aggregate(Max("id"))["id__max"]
-    return _read(cluster.pk, newest or 0)
+    versions = SpecVersion.objects.filter(cluster=cluster, kind__in=_KINDS).order_by("-pk")
+    # Not by its key alone: SQLite gives the keys of a transaction that failed to the next one.
+    newest = versions.values_list("pk", "name", "resource_version", "valid_from").first()
+    return _read(cluster.pk, newest)
 
 
 @lru_cache(maxsize=16)
-def _read(cluster_id: int, newest_version: int) -> CurrentQueues:
+def _read(cluster_id: int, newest_version: tuple[Any, ...] | None) -> CurrentQueues:
     by_kind: dict[str, list[Any]] = defaultdict(list)
     versions = SpecVersion.objects.current().filter(cluster_id=cluster_id, kind__in=_KINDS, deleted=False)
     for kind, name, uid, spec in versions.values_list("kind", "name", "uid", "spec"):
