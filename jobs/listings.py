@@ -1,10 +1,10 @@
 """A list of one kind, page by page into the ledger, and at its end what is absent. Pulls and watches share it.
 
-What a list does not hold is marked gone only when the list was complete, and only if the ledger has nothing newer. A list
-that would mark more than half of what is live must be read again before it is believed.
+What a list does not hold is marked gone only when the list was complete, and only if the ledger has nothing newer. A
+list that would mark more than half of what is live must be read again before it is believed.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TypeAlias
 
@@ -48,9 +48,7 @@ class SpecListing:
         self.names.update(_spec_name(self.kind, unread) for unread in page.unread)
         self.is_certain &= len(page.unread) == len(page.malformed)
         _count(self.counts, page)
-        self.counts.written += write_queue_changes(
-            self.cluster, self.kind, page.records, (), page.resource_version, now
-        )
+        self.counts.written += write_queue_changes(self.cluster, self.kind, page.records, {}, now)
 
     def absent(self) -> set[str]:
         """Names that are live in the ledger but not in the list; none while the list is unsure."""
@@ -58,8 +56,8 @@ class SpecListing:
 
     def close(self, now: datetime) -> None:
         """Mark what is absent."""
-        version = self.counts.resource_version
-        self.counts.absent += write_queue_changes(self.cluster, self.kind, (), self.absent(), version, now)
+        gone = dict.fromkeys(self.absent(), self.counts.resource_version)
+        self.counts.absent += write_queue_changes(self.cluster, self.kind, (), gone, now)
 
 
 def _spec_name(kind: Kind, unread: ObjectVersion) -> str:
@@ -67,18 +65,16 @@ def _spec_name(kind: Kind, unread: ObjectVersion) -> str:
 
 
 def write_queue_changes(
-    cluster: Cluster,
-    kind: Kind,
-    records: Sequence[QueueRecord],
-    gone: Collection[str],
-    resource_version: int,
-    now: datetime,
+    cluster: Cluster, kind: Kind, records: Sequence[QueueRecord], gone: Mapping[str, int], now: datetime
 ) -> int:
-    """Store changed and vanished queue objects with the caches they feed, in one transaction; returns how many."""
+    """Store changed and vanished queue objects with the caches they feed, in one transaction; returns how many.
+
+    `gone` gives the resourceVersion at which each name was known to be gone: one re-created since is not.
+    """
     if not records and not gone:
         return 0
     with exclusive(cluster.slug):
-        changed = write_specs(cluster, kind, records, now) | write_deleted(cluster, kind, gone, resource_version, now)
+        changed = write_deleted(cluster, kind, gone, now) | write_specs(cluster, kind, records, now)
         if changed and kind in FEED_CACHES:
             caches.refresh(cluster)
     return len(changed)

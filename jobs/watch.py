@@ -86,12 +86,10 @@ class SpecStore:
 
     def write(self, batch: Batch[QueueRecord]) -> Counts:
         counts = Counts(malformed=[change.malformed for change in batch.changes if change.malformed])
-        for deleted in (False, True):
-            records = [c.record for c in batch.changes if c.record is not None and c.deleted is deleted]
-            seen, gone = ([], [line_name(record) for record in records]) if deleted else (records, [])
-            counts.written += write_queue_changes(
-                self.cluster, self.kind, seen, gone, batch.resource_version, self.clock()
-            )
+        told = [(change, change.record) for change in batch.changes if change.record is not None]
+        seen = [record for change, record in told if not change.deleted]
+        gone = {line_name(record): change.resource_version for change, record in told if change.deleted}
+        counts.written = write_queue_changes(self.cluster, self.kind, seen, gone, self.clock())
         return counts
 
 

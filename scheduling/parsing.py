@@ -294,11 +294,18 @@ def _cluster_queue(meta: Json, obj: Json) -> ClusterQueue:
 
 
 def _current_spelling(spec: Json) -> Json:
-    """v1beta1's names of a ClusterQueue's fields in v1beta2's spelling."""
-    if "cohort" not in spec:
-        return spec
-    rest = {name: value for name, value in spec.items() if name != "cohort"}
-    return {**rest, "cohortName": spec["cohort"]}
+    """v1beta1's names and values of a ClusterQueue's fields in v1beta2's spelling, as Kueue itself converts them."""
+    spelled = {name: value for name, value in spec.items() if name not in ("cohort", "admissionChecks")}
+    if spec.get("cohort"):
+        spelled["cohortName"] = spec["cohort"]
+    if spec.get("admissionChecks"):
+        spelled["admissionChecksStrategy"] = {"admissionChecks": [{"name": name} for name in spec["admissionChecks"]]}
+    if spec.get("flavorFungibility"):
+        old = {"Borrow": "MayStopSearch", "Preempt": "MayStopSearch"}
+        spelled["flavorFungibility"] = {
+            name: old.get(value, value) for name, value in spec["flavorFungibility"].items()
+        }
+    return spelled
 
 
 def _groups(spec: Json) -> tuple[ResourceGroup, ...]:

@@ -12,6 +12,7 @@ from portal.sync_runs import SyncRefused
 from portal.write_path import exclusive
 from scheduling import names
 from scheduling.objects import ClusterQueue, Cohort, LocalQueue, PriorityClass, ResourceFlavor, ResourceGroup
+from scheduling.quantities import saturate
 from teams.models import Cluster, NodeCapacity, QuotaLine, SpecVersion
 
 log = structlog.get_logger(__name__)
@@ -31,8 +32,8 @@ KIND_OF: Mapping[type[QueueRecord], Kind] = {
 def check_identity(cluster: Cluster, identity: str) -> None:
     """Refuse to sync when the address now leads to another cluster than before. Raises SyncRefused."""
     if not cluster.identity:
-        cluster.identity = identity
         Cluster.objects.filter(pk=cluster.pk, identity="").update(identity=identity)
+        cluster.refresh_from_db(fields=["identity"])  # another process may have been first
     if cluster.identity != identity:
         raise SyncRefused(
             f"The connection of {cluster.slug} leads to another cluster than before (kube-system is {identity}, "
@@ -64,13 +65,12 @@ def write_specs(cluster: Cluster, kind: Kind, records: Sequence[QueueRecord], no
     return changed
 
 
-def write_deleted(
-    cluster: Cluster, kind: Kind, names_gone: Iterable[str], resource_version: int, now: datetime
-) -> set[str]:
-    """Open a `deleted` version of each named object not seen since `resource_version`; returns the names it closed."""
+def write_deleted(cluster: Cluster, kind: Kind, gone: Mapping[str, int], now: datetime) -> set[str]:
+    """Open a `deleted` version of each object not seen since the resourceVersion at which it was known to be gone;
+    returns the names it closed. Call inside `exclusive(cluster)`."""
     closed = set()
-    for name, version in _open_versions(cluster, kind, list(names_gone)).items():
-        if version.deleted or version.resource_version > resource_version:
+    for name, version in _open_versions(cluster, kind, list(gone)).items():
+        if version.deleted or version.resource_version > gone[name]:
             continue
         start = _close(version, now)
         SpecVersion.objects.create(
@@ -78,7 +78,7 @@ def write_deleted(
             kind=kind,
             name=name,
             uid=version.uid,
-            resource_version=resource_version,
+            resource_version=gone[name],
             spec={},
             deleted=True,
             valid_from=start,
@@ -198,12 +198,12 @@ def write_nodes(cluster: Cluster, nodes: Iterable[NodeRecord], now: datetime) ->
 def _capacities(nodes: Iterable[NodeRecord]) -> dict[str, Counter[str]]:
     counts: dict[str, Counter[str]] = {}
     for node in nodes:
-        devices = sum(amount for resource, amount in node.allocatable.items() if names.is_accelerator(resource))
+        devices = sum(max(0, amount) for resource, amount in node.allocatable.items() if names.is_accelerator(resource))
         count = counts.setdefault(node.instance_type, Counter())
         count.update(total=1, accelerators=devices)
         if node.healthy:
             count.update(healthy=1, healthy_accelerators=devices)
-    return counts
+    return {name: Counter({what: saturate(sum_) for what, sum_ in count.items()}) for name, count in counts.items()}
 
 
 _COUNTS = ("total", "healthy", "accelerators", "healthy_accelerators")

@@ -30,12 +30,12 @@ class World:
         """These queue objects were listed or changed."""
         written = 0
         for record in records:
-            written += write_queue_changes(self.cluster, KIND_OF[type(record)], [record], (), 0, self.now)
+            written += write_queue_changes(self.cluster, KIND_OF[type(record)], [record], {}, self.now)
         return written
 
     def queues_gone(self, *names: str, kind: Kind = Kind.CLUSTER_QUEUE) -> int:
         """A list begun after the last look did not hold these."""
-        return write_queue_changes(self.cluster, kind, (), names, next_version(), self.now)
+        return write_queue_changes(self.cluster, kind, (), dict.fromkeys(names, next_version()), self.now)
 
     def bind(self, team: Team, *namespaces: str) -> None:
         for namespace in namespaces:
