@@ -164,7 +164,7 @@ class _Tree:
         over_committed = self.root.exceeds(key)
         listed = key in queue.quotas  # what the spec no longer lists cannot be asked for
         free, most = self.available[cohort.name][key], self.potential[cohort.name][key]
-        return _queue_figures(
+        return _figures_of(
             queue,
             key,
             usage,
@@ -182,7 +182,7 @@ def _keys(node: Node) -> set[FlavorResource]:
     return node.subtree.keys() | node.usage.keys()
 
 
-def _queue_figures(
+def _figures_of(
     queue: Node,
     key: FlavorResource,
     usage: int,
@@ -223,7 +223,7 @@ def _distance(queue: Node, key: FlavorResource) -> int | None:
 def _standing_outside(queue: Node, usage: Mapping[FlavorResource, int]) -> QueueStanding:
     """A queue in no cohort: nobody lends to it and it lends to nobody."""
     lines = {
-        key: _queue_figures(
+        key: _figures_of(
             queue,
             key,
             usage.get(key, 0),
@@ -243,7 +243,7 @@ def _standing_outside(queue: Node, usage: Mapping[FlavorResource, int]) -> Queue
 def _standing_in_cycle(queue: Node, usage: Mapping[FlavorResource, int]) -> QueueStanding:
     """A queue whose cohorts lead into a cycle: what it borrows is its own figure, all others depend on the tree."""
     lines = {
-        key: _queue_figures(queue, key, usage.get(key, 0), lending.balance(queue, key).borrowed) for key in _keys(queue)
+        key: _figures_of(queue, key, usage.get(key, 0), lending.balance(queue, key).borrowed) for key in _keys(queue)
     }
     return QueueStanding((), True, None, lines)
 

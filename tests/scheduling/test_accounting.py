@@ -146,6 +146,7 @@ class TestSplitOwnAndBorrowed:
     def test_without_quota_all_is_borrowed(self):
         assert split_own_and_borrowed([hold("a", 1, 9)], nominal=0, in_cohort=True) == {"a": Split(0, 9)}
 
+    @pytest.mark.slow
     @given(
         amounts=st.lists(st.integers(0, 50), max_size=12),
         minutes=st.lists(st.integers(0, 5), min_size=12, max_size=12),

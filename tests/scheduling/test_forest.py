@@ -1,5 +1,6 @@
 """Properties of trees: what must hold in every cohort, whoever uses what."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ def flat(specs, own=None):
     return queues, [cohort("shared", gpus(own))] if own is not None else [], used
 
 
+@pytest.mark.slow
 @given(flat_queues, st.none() | amounts)
 def test_free_pool_is_cohort_quota_and_lendable_less_borrowed(specs, own):
     queues, cohorts, used = flat(specs, own)
@@ -29,6 +31,7 @@ def test_free_pool_is_cohort_quota_and_lendable_less_borrowed(specs, own):
     assert result.cohorts["shared"].figures[KEY].available == pool
 
 
+@pytest.mark.slow
 @given(flat_queues, st.none() | amounts)
 def test_available_follows_the_formula_of_a_flat_cohort(specs, own):
     queues, cohorts, used = flat(specs, own)
@@ -63,6 +66,7 @@ def grown(tree):
     return queues, cohorts, workloads
 
 
+@pytest.mark.slow
 @given(trees)
 def test_any_graph_of_cohorts_ends_with_every_queue_in_a_tree_or_in_a_cycle(tree):
     queues, cohorts, workloads = grown(tree)
@@ -79,6 +83,7 @@ def test_any_graph_of_cohorts_ends_with_every_queue_in_a_tree_or_in_a_cycle(tree
         assert all(line.own + line.borrowed == line.reservation for line in standing.figures.values())
 
 
+@pytest.mark.slow
 @given(trees)
 def test_taking_workloads_out_and_putting_them_back_changes_nothing(tree):
     queues, cohorts, workloads = grown(tree)

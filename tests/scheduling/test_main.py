@@ -133,6 +133,7 @@ class TestUnreadable:
         assert "cannot read" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_it_runs_as_a_module(tmp_path):
     file = tmp_path / "dump.json"
     file.write_text(json.dumps(listed(A)))

@@ -165,6 +165,7 @@ class TestWriting:
     def test_an_unlimited_amount_is_written_as_such(self):
         assert "(<unlimited>)" in messages.exceeds_maximum("cpu", "f", 0, 1, INT64_MAX)
 
+    @pytest.mark.slow
     @given(st.integers(1, 10**12), st.sampled_from(["cpu", "memory", "nvidia.com/gpu"]))
     def test_what_is_written_reads_back(self, amount, resource):
         reasons = [
@@ -182,6 +183,7 @@ class TestWriting:
         assert pending.preempting == 2
 
 
+@pytest.mark.slow
 @given(st.text(max_size=200))
 def test_no_text_breaks_it(text):
     assert all(m.raw in text for m in parse_pending(text).mentions if "Pending the preemption" not in text)

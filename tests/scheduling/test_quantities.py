@@ -75,23 +75,27 @@ def test_amount_is_printed_as_in_a_queues_status(amount, resource, text):
     assert format_quantity(amount, resource) == text
 
 
+@pytest.mark.slow
 @given(amounts, st.sampled_from(["cpu", "memory", "nvidia.com/gpu", "hugepages-1Gi", "pods"]))
 def test_what_is_printed_reads_back_the_same(amount, resource):
     assert parse_quantity(format_quantity(amount, resource), resource) == amount
 
 
+@pytest.mark.slow
 @given(amounts, amounts)
 def test_sums_and_differences_stay_within_int64(amount, other):
     assert INT64_MIN <= add(amount, other) <= INT64_MAX
     assert INT64_MIN <= subtract(amount, other) <= INT64_MAX
 
 
+@pytest.mark.slow
 @given(st.integers(-(10**12), 10**12), st.integers(-(10**12), 10**12))
 def test_sums_and_differences_of_ordinary_amounts_are_exact(amount, other):
     assert add(amount, other) == amount + other
     assert subtract(amount, other) == amount - other
 
 
+@pytest.mark.slow
 @given(st.integers(INT64_MIN, INT64_MAX - 1))
 def test_unlimited_stays_unlimited(amount):
     assert add(INT64_MAX, amount) == add(amount, INT64_MAX) == INT64_MAX
