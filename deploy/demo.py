@@ -9,7 +9,6 @@ import secrets
 import shlex
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -17,6 +16,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import django
+from django.core.management import call_command
 from honcho.manager import Manager
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -76,12 +77,13 @@ def demo_environment(port: int, kubeconfig: Path) -> dict[str, str]:
 
 
 def prepare(environment: dict[str, str]) -> None:
-    for command in (
-        "migrate --verbosity 0",
-        "collectstatic --noinput --verbosity 0",
-        f"import_setup {shlex.quote(str(ROOT / 'deploy/demo.yaml'))}",
-    ):
-        subprocess.run([PYTHON, "manage.py", *shlex.split(command)], cwd=ROOT, env=environment, check=True)
+    """Database, static files and teams, in this process: starting Python three times would take seconds."""
+    os.environ.update(environment, DJANGO_SETTINGS_MODULE="portal.settings")
+    sys.path.insert(0, str(ROOT))
+    django.setup()
+    call_command("migrate", verbosity=0)
+    call_command("collectstatic", interactive=False, verbosity=0)
+    call_command("import_setup", str(ROOT / "deploy/demo.yaml"))
 
 
 def supervise(cluster: str, kubeconfig: Path, port: int, environment: dict[str, str]) -> int:

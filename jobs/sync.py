@@ -38,6 +38,9 @@ SOURCE_OF: Final = {
     Kind.PRIORITY_CLASS: "priority_classes",
 }
 WATCHED: Final = (Kind.CLUSTER_QUEUE, Kind.COHORT, Kind.LOCAL_QUEUE)
+LIVE: Final = (*(SOURCE_OF[kind] for kind in WATCHED), WORKLOADS)
+"""Sources that the watcher keeps; what team and workload pages show comes from them alone."""
+
 SOURCES: Final = (*SOURCE_OF.values(), WORKLOADS, NODES)
 
 _FEW: Final = 200  # more news than that, and more than a tenth of all, and the whole list is read instead

@@ -12,7 +12,7 @@ from jobs.models import Workload
 from jobs.reasons import waiting_reason
 from jobs.redaction import redaction_for
 from jobs.states import WAITING
-from jobs.sync import SOURCES
+from jobs.sync import LIVE
 from portal.sync_runs import freshness
 from teams.models import NamespaceBinding
 from teams.permissions import Permission
@@ -25,7 +25,7 @@ def workload_page(request: Request, cluster: str, uid: str) -> HttpResponse:
     sees_raw = Workload.objects.visible_to(request.user, Permission.SEE_RAW).filter(pk=workload.pk).exists()
     messages = [condition["message"] for condition in workload.conditions.values()]
     redaction = redaction_for(request.user, workload.cluster, messages)
-    fresh, now = freshness(SOURCES, workload.cluster.slug), timezone.now()
+    fresh, now = freshness(LIVE, workload.cluster.slug), timezone.now()
     context = {
         "workload": workload,
         "team": _team_of(workload),

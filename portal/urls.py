@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.i18n import set_language
@@ -10,10 +11,11 @@ from portal.views.team import team_page
 urlpatterns = [
     path("", home, name="home"),
     path("sign-in/", signin.sign_in, name="sign-in"),
-    path("sign-in/as/", signin.sign_in_as, name="sign-in-as"),
     path("sign-out/", signin.sign_out, name="sign-out"),
     path("language/", login_not_required(set_language), name="set_language"),
     path("teams/<slug:slug>/", team_page, name="team"),
     path("platform/", overview, name="overview"),
     path("", include("jobs.urls")),
 ]
+if settings.DEMO:
+    urlpatterns.append(path("sign-in/as/", signin.sign_in_as, name="sign-in-as"))

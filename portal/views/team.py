@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from accounts.requests import Request
 from jobs.reasons import Reason, waiting_reason
 from jobs.redaction import redaction_for
-from jobs.sync import SOURCES
+from jobs.sync import LIVE
 from jobs.team_now import ClusterNow, Running, Waiting, clusters_of, running_of, waiting_of
 from portal.sync_runs import Freshness, freshness
 from teams.access import get_team_or_404
@@ -49,7 +49,7 @@ def team_page(request: Request, slug: str) -> HttpResponse:
 
 
 def _section(request: Request, team: Team, here: ClusterNow, now: datetime, *, sees_raw: bool) -> ClusterSection:
-    fresh = freshness(SOURCES, here.cluster.slug)
+    fresh = freshness(LIVE, here.cluster.slug)
     rows = _waiting_rows(request, here, waiting_of(here), sees_raw=sees_raw)
     return ClusterSection(here, fresh, fresh.is_stale(now), rows, running_of(here))
 
