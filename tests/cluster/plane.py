@@ -12,6 +12,7 @@ import yaml
 
 from tests.cluster import kueue
 from tests.cluster.build import component
+from tests.cluster.canary import Canary
 from tests.cluster.certificates import Authority
 from tests.cluster.client import KUEUE, VISIBILITY, Client
 from tests.cluster.processes import PlaneFailed, Processes, free_port
@@ -193,6 +194,14 @@ class ControlPlane:
         plain = Client(f"http://127.0.0.1:{probe}", "")
         self.processes.wait_until("Kueue", lambda: plain.ask("GET", "/readyz").ok)
         self.processes.wait_until("the visibility API", lambda: self.admin.ask("GET", VISIBILITY).ok)
+        self._try_kueue()
+
+    def _try_kueue(self) -> None:
+        """Kueue says ready before it listens to every kind, and handles what was there by then last of all."""
+        canary = Canary(self.admin, kueue.NAMESPACE, "ready")
+        canary.send()
+        self.processes.wait_until("an admission", canary.is_through)
+        canary.remove()
 
     def _serves_kueue(self) -> bool:
         served = self.admin.ask("GET", KUEUE)

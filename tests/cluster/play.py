@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests.cluster import jobs, objects
+from tests.cluster.canary import Canary
 from tests.cluster.client import NOT_FOUND, Client, ignored, path
 from tests.cluster.situations import Situation
 
@@ -41,6 +42,8 @@ class _Play:
         self.situation = situation
         self.name = situation.name
         self.renewals = 0
+        self.canaries: list[Canary] = []
+        self.cohorts_changed = True
 
     def run(self) -> Json:
         self.client.create("namespaces", objects.namespace(self.name))
@@ -63,9 +66,11 @@ class _Play:
             self._create("workloads", manifest)
 
     def _edit(self, step: Json) -> None:
+        self.cohorts_changed |= step["collection"] == "cohorts"
         self.client.merge(step["collection"], step["name"], {"spec": step["spec"]})
 
     def _drop(self, step: Json) -> None:
+        self.cohorts_changed |= step["collection"] == "cohorts"
         self.client.delete(step["collection"], step["name"])
 
     def _finish(self, step: Json) -> None:
@@ -95,8 +100,11 @@ class _Play:
         """Return when nothing but messages changed from one round to the next.
 
         Quiet alone tells nothing: a busy Kueue writes a queue's status up to ten seconds late. So each round renews
-        the queues and waits until every status is of the new generation.
+        the queues and waits until every status is of the new generation. No status tells that of a Cohort, but Kueue
+        handles Cohorts one after the other: a canary in a new one comes through when the changes before it are known.
         """
+        if self.cohorts_changed:
+            self._send_canary()
         before = None
         for _ in range(SETTLE_ROUNDS):
             self._renew_queues()
@@ -106,6 +114,13 @@ class _Play:
                 return
             before = after
         raise AssertionError(f"{self.name} did not settle in {SETTLE_ROUNDS} rounds")
+
+    def _send_canary(self) -> None:
+        canary = Canary(self.client, self.name, f"{self.name}-canary{len(self.canaries)}")
+        self.canaries.append(canary)
+        canary.send()
+        jobs.wait_for(f"the canary of {self.name}", canary.is_through, 60)
+        self.cohorts_changed = False
 
     def _renew_queues(self) -> None:
         """Give every queue a new generation with another spelling of the same spec. That renews its weighted share,
@@ -145,6 +160,8 @@ class _Play:
 
     def _clear(self) -> None:
         """Make room in Kueue; nobody waits for the end of it."""
+        for canary in self.canaries:
+            canary.remove()
         for collection in ("workloads", "localqueues"):
             self.client.call("DELETE", path(collection, self.name))
         for collection in ("clusterqueues", "cohorts", "resourceflavors"):
