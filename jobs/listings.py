@@ -40,10 +40,15 @@ class SpecListing:
         self.names: set[str] = set()
         self.is_certain = True
 
+    def restart(self) -> None:
+        """Forget what the pages so far told: the list begins again."""
+        self.names.clear()
+        _forget(self.counts)
+
     def take(self, page: Page[QueueRecord], now: datetime) -> None:
         """Store one page."""
         if page.restarted:
-            self.names.clear()
+            self.restart()
         self.names.update(line_name(record) for record in page.records)
         self.names.update(_spec_name(self.kind, unread) for unread in page.unread)
         self.is_certain &= len(page.unread) == len(page.malformed)
@@ -54,9 +59,9 @@ class SpecListing:
         """Names that are live in the ledger but not in the list; none while the list is unsure."""
         return live_names(self.cluster, self.kind) - self.names if self.is_certain else set()
 
-    def close(self, now: datetime) -> None:
+    def close(self, absent: Iterable[str], now: datetime) -> None:
         """Mark what is absent."""
-        gone = dict.fromkeys(self.absent(), self.counts.resource_version)
+        gone = dict.fromkeys(absent, self.counts.resource_version)
         self.counts.absent += write_queue_changes(self.cluster, self.kind, (), gone, now)
 
 
@@ -88,6 +93,11 @@ class WorkloadListing:
         self.uids: set[str] = set()
         self.is_certain = True
 
+    def restart(self) -> None:
+        """Forget what the pages so far told: the list begins again."""
+        self.uids.clear()
+        _forget(self.counts)
+
     def take(self, page: Page[objects.Workload], now: datetime) -> None:
         """Store one page of a whole list."""
         self._begin(page)
@@ -111,7 +121,7 @@ class WorkloadListing:
 
     def _begin(self, page: Page[objects.Workload] | Page[ObjectVersion]) -> None:
         if page.restarted:
-            self.uids.clear()
+            self.restart()
         _count(self.counts, page)
 
     def absent(self) -> set[str]:
@@ -150,9 +160,12 @@ def read_each(kueue: Kueue, news: Iterable[ObjectVersion], counts: Counts) -> It
     yield batch
 
 
+def _forget(counts: Counts) -> None:
+    counts.seen = 0
+    counts.malformed.clear()
+
+
 def _count(counts: Counts, page: Page[QueueRecord] | Page[objects.Workload] | Page[ObjectVersion]) -> None:
-    if page.restarted:
-        counts.seen = 0
     counts.seen += len(page.records)
     counts.malformed += page.malformed
     counts.resource_version = page.resource_version

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import structlog
+from celery.exceptions import SoftTimeLimitExceeded
 
 from gateways.errors import GatewayError
 from gateways.http import connect
@@ -79,6 +80,10 @@ def _attempt(pull: Callable[[], Counts]) -> None:
         pull()
     except GatewayError:
         return  # recorded by its SyncRun; the next source may still answer
+    except SoftTimeLimitExceeded:
+        raise
+    except Exception:
+        log.exception("a fault in the portal itself")
 
 
 def pull_specs(cluster: Cluster, kueue: Kueue, kind: Kind, clock: Clock) -> Counts:
@@ -95,10 +100,13 @@ def pull_specs(cluster: Cluster, kueue: Kueue, kind: Kind, clock: Clock) -> Coun
         listing = SpecListing(cluster, kind, counts)
         for page in read():
             listing.take(page, clock())
-        if is_doubtful(listing.absent(), live_names(cluster, kind)):
+        absent = listing.absent()
+        if is_doubtful(absent, live_names(cluster, kind)):
+            listing.restart()
             for page in read():
                 listing.take(page, clock())
-        listing.close(clock())
+            absent &= listing.absent()
+        listing.close(absent, clock())
     return counts
 
 
@@ -109,6 +117,7 @@ def pull_workloads(cluster: Cluster, kueue: Kueue, clock: Clock) -> Counts:
         listing = WorkloadListing(cluster, counts, seen_at)
         stored = stored_versions(cluster)
         if not stored or not _by_versions(listing, kueue, stored, clock):
+            listing.restart()
             for page in kueue.list_workloads():
                 listing.take(page, clock())
         absent = listing.absent()

@@ -79,9 +79,10 @@ class SpecStore:
         """Never told: these kinds are few and listed whole."""
 
     def close(self) -> Counts:
-        if is_doubtful(self.listing.absent(), live_names(self.cluster, self.kind)):
+        absent = self.listing.absent()
+        if is_doubtful(absent, live_names(self.cluster, self.kind)):
             return pull_specs(self.cluster, self.kueue, self.kind, self.clock)
-        self.listing.close(self.clock())
+        self.listing.close(absent, self.clock())
         return self.listing.counts
 
     def write(self, batch: Batch[QueueRecord]) -> Counts:
