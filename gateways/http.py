@@ -47,6 +47,7 @@ class _Call:
     accept: str = JSON
     body: bytes | None = None
     read_timeout: float | None = None
+    encoding: str = "gzip"  # costs nothing even on loopback, where a page is twenty times smaller by it
 
     @property
     def target(self) -> str:
@@ -93,7 +94,7 @@ class Api:
     @contextmanager
     def stream(self, path: str, query: Query, read_timeout: float) -> Iterator[Iterator[bytes]]:
         """The bytes of an endless answer as they arrive; `read_timeout` seconds of silence raise Unavailable."""
-        response = self._accepted(_Call("GET", path, query, read_timeout=read_timeout))
+        response = self._accepted(_Call("GET", path, query, read_timeout=read_timeout, encoding="identity"))
         try:
             yield self._chunks(response)
         finally:
@@ -139,7 +140,7 @@ class Api:
     def _send(self, client: ApiClient, call: _Call) -> tuple[urllib3.BaseHTTPResponse, str]:
         """The response and the Authorization header it was asked with."""
         token = _authorization(client.configuration)
-        headers = {"Accept": call.accept, "User-Agent": _AGENT}
+        headers = {"Accept": call.accept, "Accept-Encoding": call.encoding, "User-Agent": _AGENT}
         if token:
             headers["Authorization"] = token
         if call.body is not None:

@@ -1,3 +1,4 @@
+import gzip
 import logging
 import time
 import traceback
@@ -42,6 +43,24 @@ def test_get_does_not_look_like_a_browser(server: ScriptedServer, api: Api) -> N
     api.get(PATH)
     agent = server.asked[0].headers["User-Agent"].lower()
     assert not any(name in agent for name in ("curl", "wget", "mozilla"))
+
+
+def test_a_compressed_answer_is_read(server: ScriptedServer, api: Api) -> None:
+    server.on(PATH, reply(gzip.compress(b'{"kind": "small"}'), Content_Encoding="gzip"))
+    assert api.get(PATH) == {"kind": "small"}
+    assert server.asked[0].headers["Accept-Encoding"] == "gzip"
+
+
+def test_a_compressed_answer_that_is_broken_is_unavailable(server: ScriptedServer, api: Api) -> None:
+    server.on(PATH, reply(gzip.compress(b'{"kind": "small"}')[:-12] + b"x" * 12, Content_Encoding="gzip"))
+    refused(api, Unavailable)
+
+
+def test_a_stream_is_not_compressed(server: ScriptedServer, api: Api) -> None:
+    """A compressor may hold an event back until more follow."""
+    server.on(PATH, chunks())
+    with api.stream(PATH, {}, 1):
+        assert server.asked[0].headers["Accept-Encoding"] == "identity"
 
 
 def test_calls_share_one_connection(server: ScriptedServer, api: Api) -> None:
