@@ -44,7 +44,15 @@ class Scheduler:
         self._setting: object = None
 
     def reconcile(self, now: datetime) -> None:
-        self._notice()
+        """Quota that came free goes first to the heads that already stand waiting for it, then to who was set aside."""
+        has_changed = self._notice()
+        self._serve(now)
+        if has_changed:
+            self._aside.clear()
+            self._shapes.clear()
+            self._serve(now)
+
+    def _serve(self, now: datetime) -> None:
         orders = self._orders()
         while True:
             heads = self._heads(orders)
@@ -55,14 +63,14 @@ class Scheduler:
     def next_due(self) -> datetime | None:
         return None
 
-    def _notice(self) -> None:
-        """When quota was given back or a queue changed, everybody may try again; so may a workload that changed."""
+    def _notice(self) -> bool:
+        """Whether quota was given back or a queue changed: then everybody may try again. So may a workload that
+        changed."""
         held: dict[str, object] = {w.uid: w.reclaimable for w in self._records.holding().values()}
         is_touched = self._changes.look().touches(*_SETTING)
         setting = self._current_setting() if is_touched else self._setting
-        if setting != self._setting or any(held.get(uid) != kept for uid, kept in self._held.items()):
-            self._aside.clear()
-            self._shapes.clear()
+        has_changed = setting != self._setting or any(held.get(uid) != kept for uid, kept in self._held.items())
+        if has_changed:
             self._attempted.clear()
         self._held, self._setting = held, setting
         waiting = self._records.waiting()
@@ -70,6 +78,7 @@ class Scheduler:
             if key not in waiting or _request(waiting[key]) != _request(tried):
                 del self._aside[key]
         self._attempted &= waiting.keys()
+        return has_changed
 
     def _current_setting(self) -> object:
         records = self._records
@@ -121,7 +130,7 @@ class Scheduler:
             if outcome is Outcome.NO_FIT and self._is_best_effort(head.queue):
                 self._aside[head.key] = head.workload
                 self._shapes.add((head.queue, _shape(head.workload)))
-            elif outcome is not Outcome.ADMITTED and not (outcome is Outcome.SKIPPED and moved):
+            elif not moved:
                 self._attempted.add(head.key)
 
     def _is_best_effort(self, queue: str) -> bool:

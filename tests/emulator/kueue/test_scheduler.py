@@ -181,6 +181,31 @@ def test_while_victims_stop_nobody_else_of_the_queue_is_served(scene: Scene) -> 
     assert scene.is_admitted("owner") and scene.is_admitted("behind")
 
 
+def three_queues(other: int) -> Scene:
+    """`mid` waits for `low`, which is to stop; `b` runs `other`."""
+    calm = {"preemption": {"reclaimWithinCohort": "Never", "withinClusterQueue": "LowerPriority"}}
+    scene = Scene(cluster_queue("a", 4, **calm), cluster_queue("b", 4), cluster_queue("c", 4, **calm))
+    scene.submit(workload("low", "a", 5), workload("other", "b", other), workload("mid", "a", 4, 5))
+    assert scene.conditions("low")["Evicted"] == ("True", "Preempted")
+    return scene
+
+
+def test_freed_quota_goes_to_who_stands_waiting_before_who_was_set_aside() -> None:
+    scene = three_queues(other=7)
+    scene.submit(workload("big", "c", 5, 9))
+    scene.delete(WORKLOADS, "other")
+    assert scene.is_admitted("mid")
+    assert scene.message("big") == INSUFFICIENT.format(2)
+
+
+def test_who_waits_for_victims_tells_what_is_missing_now() -> None:
+    scene = three_queues(other=6)
+    assert scene.message("mid") == f"{INSUFFICIENT.format(3)}. Pending the preemption of 1 workload(s)"
+    scene.submit(workload("small", "c", 1))
+    assert scene.is_admitted("small")
+    assert scene.message("mid") == f"{INSUFFICIENT.format(4)}. Pending the preemption of 1 workload(s)"
+
+
 def test_more_quota_lets_the_waiting_in(scene: Scene) -> None:
     scene.submit(workload("large", "a", 9))
     groups = cluster_queue("a", 5)["spec"]["resourceGroups"]
