@@ -59,6 +59,16 @@ class SpecListing:
         """Names that are live in the ledger but not in the list; none while the list is unsure."""
         return live_names(self.cluster, self.kind) - self.names if self.is_certain else set()
 
+    def surely_absent(self, read: Callable[[], Iterator[Page[QueueRecord]]], clock: Clock) -> set[str]:
+        """`absent`, confirmed by a second list where it is doubtful."""
+        absent = self.absent()
+        if is_doubtful(absent, live_names(self.cluster, self.kind)):
+            self.restart()
+            for page in read():
+                self.take(page, clock())
+            absent &= self.absent()
+        return absent
+
     def close(self, absent: Iterable[str], now: datetime) -> None:
         """Mark what is absent."""
         gone = dict.fromkeys(absent, self.counts.resource_version)
@@ -130,6 +140,16 @@ class WorkloadListing:
             return set()
         older = stored_versions(self.cluster).items()
         return {uid for uid, version in older if uid not in self.uids and version <= self.counts.resource_version}
+
+    def surely_absent(self, kueue: Kueue, stored: dict[str, int]) -> set[str]:
+        """`absent`, confirmed by a second list where it is doubtful."""
+        absent = self.absent()
+        if is_doubtful(absent, stored):
+            again = WorkloadListing(self.cluster, Counts(), self.last_seen)
+            for page in kueue.list_workload_versions():
+                again.note(page, stored)
+            absent &= again.absent()
+        return absent
 
     def close(self, absent: Iterable[str], now: datetime) -> None:
         """Mark what is absent: gone between the last good read and now."""

@@ -17,7 +17,6 @@ from jobs.listings import (
     Kind,
     SpecListing,
     WorkloadListing,
-    is_doubtful,
     read_each,
     stored_versions,
 )
@@ -25,7 +24,7 @@ from portal.models import SourceState
 from portal.sync_runs import Counts, SyncRefused, record_failure, sync_run
 from portal.write_path import exclusive
 from teams.models import Cluster
-from teams.sync import check_identity, live_names, write_nodes
+from teams.sync import check_identity, write_nodes
 
 log = structlog.get_logger(__name__)
 
@@ -86,8 +85,8 @@ def _attempt(pull: Callable[[], Counts]) -> None:
         log.exception("a fault in the portal itself")
 
 
-def pull_specs(cluster: Cluster, kueue: Kueue, kind: Kind, clock: Clock) -> Counts:
-    """List one kind of queue object whole. Raises GatewayError."""
+def spec_pages(kueue: Kueue, kind: Kind) -> Callable[[], Iterator[Page[Any]]]:
+    """What lists one kind of queue object whole."""
     lists: dict[Kind, Callable[[], Iterator[Page[Any]]]] = {
         Kind.CLUSTER_QUEUE: kueue.list_cluster_queues,
         Kind.COHORT: kueue.list_cohorts,
@@ -95,38 +94,30 @@ def pull_specs(cluster: Cluster, kueue: Kueue, kind: Kind, clock: Clock) -> Coun
         Kind.RESOURCE_FLAVOR: kueue.list_resource_flavors,
         Kind.PRIORITY_CLASS: kueue.list_priority_classes,
     }
-    read = lists[kind]
+    return lists[kind]
+
+
+def pull_specs(cluster: Cluster, kueue: Kueue, kind: Kind, clock: Clock) -> Counts:
+    """List one kind of queue object whole. Raises GatewayError."""
+    read = spec_pages(kueue, kind)
     with sync_run(SOURCE_OF[kind], cluster.slug, clock) as counts:
         listing = SpecListing(cluster, kind, counts)
         for page in read():
             listing.take(page, clock())
-        absent = listing.absent()
-        if is_doubtful(absent, live_names(cluster, kind)):
-            listing.restart()
-            for page in read():
-                listing.take(page, clock())
-            absent &= listing.absent()
-        listing.close(absent, clock())
+        listing.close(listing.surely_absent(read, clock), clock())
     return counts
 
 
 def pull_workloads(cluster: Cluster, kueue: Kueue, clock: Clock) -> Counts:
     """Bring the workloads up to the cluster's, by their versions alone where little changed. Raises GatewayError."""
-    seen_at = last_good_read(cluster, WORKLOADS)
     with sync_run(WORKLOADS, cluster.slug, clock) as counts:
-        listing = WorkloadListing(cluster, counts, seen_at)
+        listing = WorkloadListing(cluster, counts, last_good_read(cluster, WORKLOADS))
         stored = stored_versions(cluster)
         if not stored or not _by_versions(listing, kueue, stored, clock):
             listing.restart()
             for page in kueue.list_workloads():
                 listing.take(page, clock())
-        absent = listing.absent()
-        if is_doubtful(absent, stored):
-            again = WorkloadListing(cluster, Counts(), seen_at)
-            for versions in kueue.list_workload_versions():
-                again.note(versions, stored)
-            absent &= again.absent()
-        listing.close(absent, clock())
+        listing.close(listing.surely_absent(kueue, stored), clock())
     return counts
 
 

@@ -19,17 +19,17 @@ from jobs.listings import (
     Kind,
     SpecListing,
     WorkloadListing,
-    is_doubtful,
     read_each,
     stored_versions,
     write_queue_changes,
 )
-from jobs.sync import SOURCE_OF, WORKLOADS, last_good_read, pull_specs, pull_workloads
+from jobs.sync import SOURCE_OF, WORKLOADS, last_good_read, spec_pages
 from portal.models import SourceState
 from portal.sync_runs import Counts, complete_run, record_failure, record_success
+from portal.write_path import BATCH
 from scheduling import objects
 from teams.models import Cluster
-from teams.sync import QueueRecord, check_identity, line_name, live_names
+from teams.sync import QueueRecord, check_identity, line_name
 
 log = structlog.get_logger(__name__)
 
@@ -58,8 +58,8 @@ class Store(Protocol):
     def close(self) -> Counts:
         """The list is complete."""
 
-    def write(self, batch: Batch[Any]) -> Counts:
-        """Changes that the watch told."""
+    def write(self, batch: Batch[Any], last_seen: datetime) -> Counts:
+        """Changes that the watch told; they happened after `last_seen`."""
 
 
 class SpecStore:
@@ -79,13 +79,11 @@ class SpecStore:
         """Never told: these kinds are few and listed whole."""
 
     def close(self) -> Counts:
-        absent = self.listing.absent()
-        if is_doubtful(absent, live_names(self.cluster, self.kind)):
-            return pull_specs(self.cluster, self.kueue, self.kind, self.clock)
+        absent = self.listing.surely_absent(spec_pages(self.kueue, self.kind), self.clock)
         self.listing.close(absent, self.clock())
         return self.listing.counts
 
-    def write(self, batch: Batch[QueueRecord]) -> Counts:
+    def write(self, batch: Batch[QueueRecord], last_seen: datetime) -> Counts:
         counts = Counts(malformed=[change.malformed for change in batch.changes if change.malformed])
         told = [(change, change.record) for change in batch.changes if change.record is not None]
         seen = [record for change, record in told if not change.deleted]
@@ -112,41 +110,41 @@ class WorkloadStore:
             self.listing.write(batch, self.clock())
 
     def close(self) -> Counts:
-        absent = self.listing.absent()
-        if is_doubtful(absent, self.stored):
-            return pull_workloads(self.cluster, self.kueue, self.clock)
-        self.listing.close(absent, self.clock())
+        self.listing.close(self.listing.surely_absent(self.kueue, self.stored), self.clock())
         return self.listing.counts
 
-    def write(self, batch: Batch[objects.Workload]) -> Counts:
+    def write(self, batch: Batch[objects.Workload], last_seen: datetime) -> Counts:
         now = self.clock()
         told = [(change, change.record) for change in batch.changes if change.record is not None]
         gone = [
-            Vanished(record.uid, change.resource_version, now, now, watched=True)
+            Vanished(record.uid, change.resource_version, min(last_seen, now), now, watched=True)
             for change, record in told
             if change.deleted
         ]
         records = [record for _, record in told]
-        written, malformed = write_workloads(self.cluster, records, gone, now=now, last_seen=now)
+        written, malformed = write_workloads(self.cluster, records, gone, now=now, last_seen=last_seen)
         return Counts(written=written, malformed=[*malformed, *(c.malformed for c in batch.changes if c.malformed)])
 
 
 class Follower:
-    """Follows one kind of one cluster and has its store keep what it is told."""
+    """Follows one kind of one cluster and has its store keep what it is told. `unwatched_since` is set while the watch
+    tells what happened before it was there to see it."""
 
     def __init__(self, cluster: Cluster, source: Source[Any], store: Store, clock: Clock) -> None:
         self.cluster, self.source, self.store, self.clock = cluster, source, store, clock
         self.began: datetime | None = None
+        self.unwatched_since: datetime | None = None
 
     def run(self, stop: threading.Event) -> None:
         """Until `stop` is set. Raises what cannot be stored."""
-        for told in follow(self.source, stop, since=self._resume_from()):
+        since = self._resume_from()
+        self.unwatched_since = last_good_read(self.cluster, self.store.name) if since else None
+        for told in follow(self.source, stop, since=since):
             if isinstance(told, Batch):
-                counts = self.store.write(told)
-                counts.resource_version = told.resource_version
-                self._is_current(counts)
+                self._changed(told)
             elif isinstance(told, Outage):
                 self.began = None  # the list that it interrupted is void
+                self.unwatched_since = self.unwatched_since or told.since
                 record_failure(self.store.name, self.cluster.slug, now=self.clock(), error=told.error)
             elif isinstance(told, Recovered):
                 if told.lossless:
@@ -160,6 +158,13 @@ class Follower:
         if state is None or state.last_good_at is None or not state.resource_version:
             return None
         return state.resource_version if self.clock() - state.last_good_at < _RESUME_WITHIN else None
+
+    def _changed(self, batch: Batch[Any]) -> None:
+        counts = self.store.write(batch, self.unwatched_since or self.clock())
+        counts.resource_version = batch.resource_version
+        self._is_current(counts)
+        if len(batch.changes) < BATCH:
+            self.unwatched_since = None  # what had piled up is told, from here on changes come as they happen
 
     def _is_current(self, counts: Counts) -> None:
         record_success(self.store.name, self.cluster.slug, now=self.clock(), counts=counts, lossless=True)
@@ -176,7 +181,7 @@ class Follower:
         if page.is_last:
             counts = self.store.close()
             complete_run(self.store.name, self.cluster.slug, counts, started_at=self.began, now=self.clock())
-            self.began = None
+            self.began = self.unwatched_since = None
 
 
 class ClusterWatch:
