@@ -5,12 +5,13 @@ from typing import Any, Final
 import orjson
 from aiohttp import web
 
-from emulator import listing, writing
+from emulator import writing
 from emulator.access import Access, check_path, check_target
 from emulator.cluster import Cluster
 from emulator.controls import PREFIX, Controls
 from emulator.discovery import VISIBILITY, VISIBILITY_VERSIONS, discovered
 from emulator.errors import ApiError, NoSuchPath, bad_request, method_not_allowed
+from emulator.listing import Lister, read_query
 from emulator.paths import Target, target_of, verb_of
 from emulator.resources import DEPRECATED, Catalogue, Resource
 from emulator.reviews import PATH as REVIEWS
@@ -33,6 +34,7 @@ class Api:
         self._store = cluster.store
         self._watcher = Watcher(cluster.store)
         self._controls = Controls(cluster)
+        self._lister = Lister(cluster.store)
 
     def application(self) -> web.Application:
         app = web.Application(client_max_size=_LARGEST_BODY)
@@ -93,8 +95,8 @@ class Api:
         shown = shown_as(resource, accept)
         store = self._store
         if verb == "list":
-            query = listing.read_query(request.query, store)
-            return listing.list_objects(store, resource, target, query, accept), 200
+            query = read_query(request.query, store)
+            return self._lister.page(resource, target, query, accept), 200
         if verb == "get":
             return shown(writing.current(store, resource, target)), 200
         body = await request.read()

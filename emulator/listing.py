@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import bisect
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -58,44 +59,57 @@ def read_query(query: Json, store: Store) -> ListQuery:
     return ListQuery(labels, fields, limit, asked if exact else None)
 
 
-def list_objects(store: Store, resource: Resource, target: Target, query: ListQuery, accept: str) -> dict[str, Any]:
-    """One page. Raises ApiError: 410 when the version of an earlier page is forgotten, 400 for a selector."""
-    matches = selected(resource, query.labels, query.fields)
-    version = store.version if query.version is None else query.version
-    found = [
-        (path, obj)
-        for path, obj in _in_order(_objects_at(store, resource, query, version), target)
-        if path > query.after and matches(obj)
-    ]
-    page = found[: query.limit] if query.limit else found
-    meta: dict[str, Any] = {"resourceVersion": str(version)}
-    if len(page) < len(found):
-        meta["continue"] = _token(version, page[-1][0])
-        if not query.has_selectors:
-            meta["remainingItemCount"] = len(found) - len(page)
-    shown = listed_as(resource, accept)
-    return {**list_head(resource, accept), "metadata": meta, "items": [shown(obj) for _, obj in page]}
+class Lister:
+    """Answers lists of one store. The order of the last one is kept, since its next page is likely to be asked for."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._ordered: tuple[tuple[str, int], list[tuple[str, Json]]] = (("", 0), [])
+
+    def page(self, resource: Resource, target: Target, query: ListQuery, accept: str) -> dict[str, Any]:
+        """One page. Raises ApiError: 410 when the version of an earlier page is forgotten, 400 for a selector."""
+        matches = selected(resource, query.labels, query.fields)
+        version = self._store.version if query.version is None else query.version
+        ordered = self._in_order(resource, query, version)
+        begin, end = _bounds(ordered, target.namespace, query.after)
+        found = [(path, obj) for path, obj in ordered[begin:end] if matches(obj)]
+        page = found[: query.limit] if query.limit else found
+        meta: dict[str, Any] = {"resourceVersion": str(version)}
+        if len(page) < len(found):
+            meta["continue"] = _token(version, page[-1][0])
+            if not query.has_selectors:
+                meta["remainingItemCount"] = len(found) - len(page)
+        shown = listed_as(resource, accept)
+        return {**list_head(resource, accept), "metadata": meta, "items": [shown(obj) for _, obj in page]}
+
+    def _in_order(self, resource: Resource, query: ListQuery, version: int) -> list[tuple[str, Json]]:
+        """In the order of the keys that a real server keeps: NAMESPACE/NAME as one text."""
+        if self._ordered[0] != (resource.storage, version) or version < self._store.oldest:
+            objects = self._objects(resource, query, version)
+            paths = ((f"{namespace}/{name}", obj) for (namespace, name), obj in objects.items())
+            self._ordered = ((resource.storage, version), sorted(paths, key=_path))
+        return self._ordered[1]
+
+    def _objects(self, resource: Resource, query: ListQuery, version: int) -> dict[Key, Json]:
+        try:
+            return self._store.at(resource.storage, version)
+        except Compacted as error:
+            if not query.after:
+                raise expired(_TOO_OLD) from error
+            raise expired(_PAGE_TOO_OLD, continue_token=_token(_LATEST, query.after)) from error
 
 
-def _objects_at(store: Store, resource: Resource, query: ListQuery, version: int) -> dict[Key, Json]:
-    try:
-        return store.at(resource.storage, version)
-    except Compacted as error:
-        if not query.after:
-            raise expired(_TOO_OLD) from error
-        raise expired(_PAGE_TOO_OLD, continue_token=_token(_LATEST, query.after)) from error
+def _path(entry: tuple[str, Json]) -> str:
+    return entry[0]
 
 
-def _in_order(objects: dict[Key, Json], target: Target) -> list[tuple[str, Json]]:
-    """In the order of the keys that a real server keeps: NAMESPACE/NAME as one text."""
-    return sorted(
-        (
-            (f"{namespace}/{name}", obj)
-            for (namespace, name), obj in objects.items()
-            if not target.namespace or namespace == target.namespace
-        ),
-        key=lambda pair: pair[0],
-    )
+def _bounds(ordered: list[tuple[str, Json]], namespace: str, after: str) -> tuple[int, int]:
+    """Where the objects of a namespace (all if empty) that follow a path lie."""
+    begin = bisect.bisect_right(ordered, after, key=_path) if after else 0
+    if not namespace:
+        return begin, len(ordered)
+    first = bisect.bisect_left(ordered, f"{namespace}/", key=_path)
+    return max(begin, first), bisect.bisect_left(ordered, f"{namespace}0", key=_path)  # "0" follows "/"
 
 
 def _token(version: int, after: str) -> str:

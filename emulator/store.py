@@ -51,14 +51,14 @@ class Event:
 
 class Store:
     """All resources, each a dictionary by (namespace, name); the namespace is empty for cluster-wide ones. The same
-    `identity` gives the same uids, in the order of creation."""
+    `identity` gives the same uids, in the order of creation. `oldest` is the first version that can still be read."""
 
     def __init__(self, identity: str, *, log_limit: int = _LOG_LIMIT) -> None:
         self.version = 1
         self._identity = identity
         self._log_limit = log_limit
         self._log: list[Event] = []
-        self._oldest = 1
+        self.oldest = 1
         self._objects: dict[str, dict[Key, Json]] = {}
         self._listeners: list[Callable[[Event], None]] = []
         self._uids = random.Random(identity)  # noqa: S311
@@ -127,14 +127,14 @@ class Store:
 
     def events_after(self, version: int) -> list[Event]:
         """The writes that came after a version, oldest first. Raises Compacted."""
-        if version < self._oldest:
-            raise Compacted(self._oldest)
+        if version < self.oldest:
+            raise Compacted(self.oldest)
         return self._log[bisect.bisect_right(self._log, version, key=lambda event: event.version) :]
 
     def compact(self) -> None:
         """Forget the log: only what happens from now on can be watched."""
         self._log.clear()
-        self._oldest = self.version
+        self.oldest = self.version
 
     def subscribe(self, listener: Callable[[Event], None]) -> None:
         """Call `listener` after every write."""
@@ -168,7 +168,7 @@ class Store:
         self._log.append(event)
         if len(self._log) > 2 * self._log_limit:
             del self._log[: -self._log_limit]
-            self._oldest = self._log[0].version - 1
+            self.oldest = self._log[0].version - 1
         for listener in self._listeners:
             listener(event)
         return stored
