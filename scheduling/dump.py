@@ -1,7 +1,9 @@
 """The List that `kubectl get … -A -o json` prints, read into records."""
 
+import gc
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,14 +45,27 @@ def read_dump(listed: Any) -> Dump:
     dump = Dump()
     readers = _readers(dump)
     kind_of_all = str(listed.get("kind") or "").removesuffix("List")  # an API server's own list names it only here
-    for item in listed["items"]:
-        if not isinstance(item, dict):
-            dump.malformed.append(f"an item is not an object but {type(item).__name__}")
-            continue
-        reader = readers.get(str(item.get("kind") or kind_of_all))
-        if reader is not None and _is_kueues(item):
-            reader(item)
+    with _collector_paused():
+        for item in listed["items"]:
+            if not isinstance(item, dict):
+                dump.malformed.append(f"an item is not an object but {type(item).__name__}")
+                continue
+            reader = readers.get(str(item.get("kind") or kind_of_all))
+            if reader is not None and _is_kueues(item):
+                reader(item)
     return dump
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Records make no cycles, but so many of them set the collector off to walk the whole JSON several times."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _is_kueues(item: Json) -> bool:
