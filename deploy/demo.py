@@ -28,6 +28,7 @@ CLUSTERS = {
     "kueue": "-m tests.cluster --moving --kubeconfig {kubeconfig}",
 }
 FIRST_PORT = 8000
+_INTERRUPTED = 130  # Ctrl-C is how the demo is meant to end
 
 
 def main() -> int:
@@ -101,7 +102,7 @@ def supervise(cluster: str, kubeconfig: Path, port: int, environment: dict[str, 
     threading.Thread(target=greet, args=(port,), daemon=True).start()
     signal.signal(signal.SIGHUP, lambda *_: manager.terminate())
     manager.loop()
-    return manager.returncode or 0
+    return 0 if manager.returncode in (None, _INTERRUPTED) else manager.returncode
 
 
 def greet(port: int) -> None:

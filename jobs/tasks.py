@@ -4,23 +4,22 @@ import socket
 from os import getpid
 
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 
 from jobs.sync import heal_caches as heal
 from jobs.sync import last_good_read, pull_cluster
-from portal.celery import PULL_SECONDS
 from portal.sync_runs import hold_lease, prune_runs, release_lease
 from teams.models import Cluster
 
 _LEASE = "pull"
-_LEASE_SECONDS = 120  # renewed before each source, so a killed worker holds up one or two intervals
 
 
 @shared_task(name="jobs.pull_all", soft_time_limit=20, time_limit=30)
 def pull_all() -> None:
     """One task per cluster, so that one that hangs holds up no other."""
     for cluster_id in Cluster.objects.active().values_list("pk", flat=True):
-        pull_one.apply_async((cluster_id,), expires=PULL_SECONDS)
+        pull_one.apply_async((cluster_id,), expires=settings.PULL_SECONDS)
 
 
 @shared_task(name="jobs.pull_one", soft_time_limit=540, time_limit=600)
@@ -30,7 +29,8 @@ def pull_one(cluster_id: int) -> None:
     holder = f"{socket.gethostname()}:{getpid()}"
 
     def may_go_on() -> bool:
-        return hold_lease(_LEASE, cluster.slug, holder=holder, now=timezone.now(), seconds=_LEASE_SECONDS)
+        """Asked before each source, so that a killed worker's lease holds up no more than one interval."""
+        return hold_lease(_LEASE, cluster.slug, holder=holder, now=timezone.now(), seconds=settings.PULL_SECONDS)
 
     if not may_go_on():
         return
@@ -42,7 +42,7 @@ def pull_one(cluster_id: int) -> None:
 
 def _is_due(cluster: Cluster, source: str) -> bool:
     read = last_good_read(cluster, source)
-    return read is None or (timezone.now() - read).total_seconds() > PULL_SECONDS / 2
+    return read is None or (timezone.now() - read).total_seconds() > settings.PULL_SECONDS / 2
 
 
 @shared_task(name="jobs.heal_caches", soft_time_limit=60, time_limit=90)

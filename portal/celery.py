@@ -9,8 +9,6 @@ from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
-PULL_SECONDS = 60
-
 app = Celery("portal")
 app.conf.update(
     broker_url=settings.CELERY_BROKER_URL,
@@ -25,7 +23,7 @@ app.conf.update(
     beat_schedule_filename=str(settings.VAR_DIR / "beat-schedule"),
     beat_schedule={
         # expires: a pull that waited a whole interval is dropped, the next one does its work
-        "pull-all": {"task": "jobs.pull_all", "schedule": PULL_SECONDS, "options": {"expires": PULL_SECONDS}},
+        "pull-all": {"task": "jobs.pull_all", "schedule": settings.PULL_SECONDS, "options": {"expires": settings.PULL_SECONDS}},
         "prune-runs": {"task": "jobs.prune_runs", "schedule": 3600, "options": {"expires": 3600}},
     },
     timezone="UTC",

@@ -116,6 +116,7 @@ else:
 # Celery: Redis in production, folders in the embedded default
 CELERY_BROKER_URL = env_secret("PORTAL_BROKER_URL", "filesystem://localhost" if DEMO else None)
 BROKER_DIR = VAR_DIR / "broker"
+PULL_SECONDS = env_int("PORTAL_PULL_SECONDS", 60, least=1)
 
 # Languages and times: stored and bucketed in UTC, shown in the reader's zone
 LANGUAGE_CODE = "en"

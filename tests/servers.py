@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 _READY_SECONDS = 30
@@ -52,18 +52,39 @@ def postgresql(fsync: bool = False) -> Iterator[str]:
             yield url
 
 
+class Server:
+    """A server that tests may stop and start again on the same port."""
+
+    def __init__(self, url: str, command: list[str], folder: Path, port: int) -> None:
+        self.url, self._command, self._folder, self._port = url, command, folder, port
+        self._running: ExitStack | None = None
+
+    def start(self) -> None:
+        self._running = ExitStack()
+        self._running.enter_context(_process(self._command, self._folder))
+        _wait_for_port(self._port)
+
+    def stop(self) -> None:
+        if self._running is not None:
+            self._running.close()
+            self._running = None
+
+
 @contextmanager
-def redis() -> Iterator[str]:
-    """The URL of an empty Redis."""
-    server = shutil.which("redis-server")
-    if server is None:
+def redis_server() -> Iterator[Server]:
+    """An empty Redis, started."""
+    binary = shutil.which("redis-server")
+    if binary is None:
         raise FileNotFoundError("redis-server is not installed")
     with _folder() as folder:
         port = free_port()
-        command = [server, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
-        with _process(command, folder):
-            _wait_for_port(port)
-            yield f"redis://127.0.0.1:{port}/0"
+        command = [binary, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
+        server = Server(f"redis://127.0.0.1:{port}/0", command, folder, port)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
 
 
 @contextmanager
