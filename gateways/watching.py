@@ -68,7 +68,7 @@ def follow(
     Begins with a full list, or with the changes after the resourceVersion `since` where the server still knows it;
     changes come in batches of what a fifth of a second brought. Never raises GatewayError: reading is tried again
     after growing pauses, Outage and Recovered say so. A list that an Outage interrupts is void. Reading happens in a
-    thread of its own, at most two pages ahead.
+    thread of its own, at most two pages ahead; left alone it ends with the watch it is in, a good minute later.
     """
     waiting: queue.Queue[Any] = queue.Queue(maxsize=2)
     ended = threading.Event()
@@ -98,6 +98,7 @@ class Reader(Generic[Record]):
         self._outage: datetime | None = None
         self._lossless = True
         self._failures = 0
+        self._was_gone = False
 
     def read(self) -> Generator[Read[Record], None, None]:
         """Pages, single changes (one without a record when a watch ended well), outages and recoveries."""
@@ -135,16 +136,18 @@ class Reader(Generic[Record]):
         # by ending the watch in peace, not at all.
         for change in self.source.watch(version, _PROBE_SECONDS if self._outage else WATCH_SECONDS):
             self._version = change.resource_version or self._version
-            self._failures = 0
-            yield from self._succeeded()
+            yield from self._watched()
             yield change
             if self.ended.is_set():
                 return
-        self._failures = 0
-        yield from self._succeeded()
+        yield from self._watched()
         yield Change(None, False, self._version or 0)
         if self.clock.seconds() - began < _PROBE_SECONDS / 2:
             self.clock.wait(self.ended, _FIRST_PAUSE)  # a server that ends watches at once is not asked in a loop
+
+    def _watched(self) -> Iterator[Recovered]:
+        self._failures, self._was_gone = 0, False
+        return self._succeeded()
 
     def _succeeded(self) -> Iterator[Recovered]:
         outage, lossless = self._outage, self._lossless
@@ -154,9 +157,12 @@ class Reader(Generic[Record]):
             yield Recovered(outage, lossless)
 
     def _failed(self, error: GatewayError) -> Outage:
+        if isinstance(error, Gone) and not self._was_gone:
+            self._failures = 0  # the server is there: it may be listed at once
         self._failures += 1
+        self._was_gone = isinstance(error, Gone)
         self._outage = self._outage or self._known_at
-        if isinstance(error, Gone):
+        if self._was_gone:
             self._version, self._lossless = None, False
         return Outage(error, self._outage)
 

@@ -160,6 +160,12 @@ def test_a_server_may_ask_for_a_longer_pause_up_to_a_minute() -> None:
     assert play.time.waits == [17, 60]
 
 
+def test_a_server_that_is_back_without_the_version_is_listed_at_once() -> None:
+    play = Play(lists=[[page(100)], [page(200)]], watches=[[Unavailable("down")], [Gone("too old")], []])
+    play.read()
+    assert len(play.time.waits) == 1
+
+
 def test_a_server_that_forgets_every_version_at_once_is_listed_at_growing_intervals() -> None:
     play = Play(lists=[[page(100)]] * 6, watches=[[Gone("too old")]] * 5 + [[]])
     play.read()
