@@ -29,6 +29,7 @@ import signal
 import sys
 from pathlib import Path
 
+from emulator.building import EMPTY, TEAMS
 from emulator.resources import CURRENT, DEPRECATED
 from emulator.server import Emulator, Options
 
@@ -43,7 +44,7 @@ def _options(arguments: list[str]) -> Options:
     parser.add_argument("--seed", type=int, default=1, help="another seed, another story")
     parser.add_argument("--speed", type=float, default=1.0, help="seconds of the cluster in one second")
     parser.add_argument("--paused", action="store_true", help="begin with the clock held")
-    parser.add_argument("--world", choices=("teams", "none"), default="teams", help="what is in the cluster at first")
+    parser.add_argument("--world", choices=(TEAMS, EMPTY), default=TEAMS, help="what is in the cluster at first")
     parser.add_argument("--kueue-version", choices=(CURRENT, DEPRECATED), default=CURRENT, help="v1beta1: an old Kueue")
     return Options(**vars(parser.parse_args(arguments)))
 

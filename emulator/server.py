@@ -13,7 +13,7 @@ from aiohttp import web
 
 from emulator.access import Access
 from emulator.api import Api
-from emulator.building import build_cluster, dumped, stopped_at
+from emulator.building import TEAMS, build_cluster, dumped, stopped_at
 from emulator.clock import Clock
 from emulator.cluster import Cluster
 from emulator.kubeconfig import Tokens, new_tokens, tokens_of, write_kubeconfig
@@ -36,7 +36,7 @@ class Options:
     seed: int = 1
     speed: float = 1.0
     paused: bool = False
-    world: str = "teams"
+    world: str = TEAMS
     kueue_version: str = CURRENT
 
 

@@ -73,7 +73,7 @@ def create(store: Store, resource: Resource, target: Target, body: bytes, now: d
     drops_status = resource.has_status and resource is not NODES  # a kubelet registers its node with one
     kept = {key: value for key, value in obj.items() if not (drops_status and key == "status")}
     try:
-        return store.create(resource.storage, with_defaults({**kept, "metadata": meta}), now)
+        return store.create(resource.storage, with_defaults({**kept, **_identity(resource), "metadata": meta}), now)
     except AlreadyExists as error:
         raise already_exists(resource, name) from error
 
@@ -154,9 +154,13 @@ def _write(store: Store, resource: Resource, target: Target, old: Json, new: Jso
         "resourceVersion": meta.get("resourceVersion") or old["metadata"]["resourceVersion"],
     }
     try:
-        return store.update(resource.storage, {**kept, "kind": resource.kind, "apiVersion": resource.api_version})
+        return store.update(resource.storage, {**kept, **_identity(resource)})
     except Stale as error:
         raise modified(resource, target.name) from error
+
+
+def _identity(resource: Resource) -> dict[str, str]:
+    return {"kind": resource.kind, "apiVersion": resource.api_version}
 
 
 def _check_kind(resource: Resource, obj: Json, name: str) -> None:
@@ -165,7 +169,6 @@ def _check_kind(resource: Resource, obj: Json, name: str) -> None:
             raise bad_request(_unrecognised(resource.kind, f"Object '{field}' is missing"))
         if obj.get(field, wanted) != wanted:
             raise invalid(resource, name, field, f'Invalid value: "{obj[field]}": must be {wanted}')
-    obj |= {"kind": resource.kind, "apiVersion": resource.api_version}  # type: ignore[operator]
 
 
 def _unrecognised(kind: str, why: str) -> str:

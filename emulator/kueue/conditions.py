@@ -20,9 +20,9 @@ def with_condition(
 ) -> list[Json]:
     """The list with this condition set. The transition time moves only when the status flips."""
     known = list(conditions)
-    new = {"type": kind, "status": str(status), "reason": reason, "message": message}
+    new: dict[str, Any] = {"type": kind, "status": str(status), "reason": reason, "message": message}
     if generation is not None:
-        new["observedGeneration"] = generation  # type: ignore[assignment]
+        new["observedGeneration"] = generation
     for place, old in enumerate(known):
         if old["type"] == kind:
             same = old["status"] == new["status"]

@@ -17,7 +17,6 @@ from scheduling.accounting import requested, workload_usage
 from scheduling.admission import Decision, Fit, NoFit, Preempt, decide
 from scheduling.objects import Admission, Workload
 from scheduling.preemption import Claim, Victim, fits
-from scheduling.quantities import BadQuantity
 from scheduling.queue_order import cycle_key, queue_time
 from scheduling.trial import Holder, Snapshot, Trial
 
@@ -71,7 +70,7 @@ class Cycle:
     def _decide(self, head: Head) -> Decision:
         try:
             return decide(self._snapshot, head.workload, head.queue)
-        except BadQuantity as error:
+        except ValueError as error:  # a real API server would not have taken it
             return NoFit(f"resources validation failed: {error}", permanent=True)
 
     def _serve(self, head: Head, decision: Decision) -> Outcome:
@@ -140,7 +139,7 @@ def _borrowing(decision: Decision) -> int:
 def _requests(workload: Workload) -> dict[str, dict[str, int]] | None:
     try:
         return requested(workload)
-    except BadQuantity:
+    except ValueError:
         return None
 
 
