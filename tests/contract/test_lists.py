@@ -132,8 +132,9 @@ def test_workloads_are_selected_by_the_queue_that_admitted_them(cluster: Cluster
     admin.create("resourceflavors", objects.flavor(name))
     admin.create("clusterqueues", objects.cluster_queue(name, objects.group((name, {GPU: 1}))))
     admin.create("localqueues", objects.local_queue(name, "queue", name))
-    for workload in "ab":
-        admin.create("workloads", objects.workload(name, workload, "queue", objects.pod_set({GPU: 1})))
+    for workload, priority in (("a", 1), ("b", 0)):
+        pods = objects.pod_set({GPU: 1})
+        admin.create("workloads", objects.workload(name, workload, "queue", pods, priority=priority))
 
     selector = f"status.admission.clusterQueue={name}"
     admitted = wait_for(cluster, "admission", lambda: names(cluster.portal, "", fieldSelector=selector))
