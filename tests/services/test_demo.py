@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,8 +18,7 @@ pytestmark = pytest.mark.services
 
 
 def test_demo_shows_a_team_and_ends_every_process(tmp_path: Path) -> None:
-    (tmp_path / "vendor").mkdir()
-    (tmp_path / "vendor" / "tabler.min.css").write_text("")
+    shutil.copytree(ROOT / "var/vendor", tmp_path / "vendor")
     log = tmp_path / "demo.log"
     environment = {**os.environ, "PORTAL_VAR": str(tmp_path), "PORT": str(free_port())}
     with log.open("wb") as output:
