@@ -49,11 +49,12 @@ def clusters_of(team: Team) -> list[ClusterNow]:
 def _cluster_now(team: Team, cluster: Cluster) -> ClusterNow:
     namespaces = namespaces_of([team], cluster)
     queues = current_queues(cluster)
-    mine = queues.cluster_queues_of(namespaces)
     uses = {
         (now.cluster_queue, now.flavor, now.resource): now.own + now.borrowed
-        for now in TeamNow.objects.filter(team=team, cluster=cluster, cluster_queue__in=mine)
+        for now in TeamNow.objects.filter(team=team, cluster=cluster)
     }
+    # A LocalQueue may have gone or point elsewhere since: what is held counts in the queue that gave it.
+    mine = sorted({*queues.cluster_queues_of(namespaces), *(queue for queue, *_ in uses)})
     rows = QueueNow.objects.filter(cluster=cluster, cluster_queue__in=mine).order_by(
         "cluster_queue", "flavor", "resource"
     )
@@ -96,14 +97,17 @@ def waiting_of(here: ClusterNow) -> list[Waiting]:
 
 
 def queue_order(cluster: Cluster, queues: CurrentQueues, cluster_queue: str) -> list[int]:
-    """Keys of all waiting workloads of a ClusterQueue, whosoever they are, in Kueue's order; empty where Kueue orders by
-    past usage, which no object tells."""
+    """Keys of all waiting workloads of a ClusterQueue, whosoever they are, in Kueue's order; empty where Kueue orders
+    by past usage, which no object tells."""
     queue = queues.cluster_queues.get(cluster_queue)
     if queue is None or queue.spec.get("admissionScope"):
         return []
     waiting = Workload.objects.live().filter(cluster=cluster, is_queued=True).in_queues(queues.feeding(cluster_queue))
-    sticky = ["-is_preempting"] if queue.strategy == names.BEST_EFFORT_FIFO else []
-    return list(waiting.order_by(*sticky, "-priority", "queued_at", "uid").values_list("pk", flat=True))
+    order = list(waiting.order_by("-priority", "queued_at", "uid").values_list("pk", "is_preempting"))
+    if queue.strategy == names.BEST_EFFORT_FIFO:
+        first = next((pk for pk, is_preempting in order if is_preempting), None)
+        order.sort(key=lambda entry: entry[0] != first)
+    return [pk for pk, _ in order]
 
 
 @dataclass(frozen=True, slots=True)
