@@ -126,6 +126,13 @@ class TestNoFit:
         )
         assert not decision.permanent
 
+    @pytest.mark.parametrize("order", [("small", "busy"), ("busy", "small")])
+    def test_one_flavor_that_may_come_free_is_hope_enough(self, order):
+        quotas = {"small": quota(2), "busy": quota(4)}
+        group = groups(*((name, {GPU: quotas[name]}) for name in order))
+        snap = snapshot(queue("a", group), flavors=order, workloads=(admitted("w1", "a", 3, flavor="busy"),))
+        assert not decide(snap, pending("w", 4), "a").permanent
+
     def test_a_flavor_that_does_not_match_is_passed_over(self):
         tainted = flavor("f1", nodeTaints=[{"key": "k", "value": "v", "effect": "NoSchedule"}])
         two = groups(("f1", {GPU: quota(8)}), ("f2", {GPU: quota(8)}), ("f3", {GPU: quota(8)}))
