@@ -1,9 +1,14 @@
 """Amounts of a resource in people's words: GPUs, cores, GiB."""
 
+from decimal import ROUND_HALF_UP, Decimal
+
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
 from scheduling import names
+
+_BYTES = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10), ("B", 1))
+_TENTH = Decimal("0.1")
 
 
 def resource_word(resource: str) -> str:
@@ -19,24 +24,36 @@ def amount_text(amount: int, resource: str) -> str:
     if names.is_accelerator(resource):
         return ngettext("%(count)s GPU", "%(count)s GPUs", amount) % {"count": number_format(amount)}
     if resource == names.CPU:
-        cores = amount // 1000 if amount % 1000 == 0 else amount / 1000
-        text = gettext("%(amount)s CPU cores")
-        return text % {"amount": number_format(cores)}
+        text = ngettext("%(count)s CPU core", "%(count)s CPU cores", 1 if amount == 1000 else 2)
+        return text % {"count": number_format(_cores(amount))}
     if names.is_bytes(resource):
-        text = gettext("%(amount)s GiB of memory") if resource == names.MEMORY else f"%(amount)s GiB {resource}"
-        return text % {"amount": number_format(gibibytes(amount))}
+        text = gettext("%(amount)s of memory") if resource == names.MEMORY else f"%(amount)s {resource}"
+        return text % {"amount": _bytes_text(amount)}
     if resource == names.EFA:
         return ngettext("%(count)s EFA device", "%(count)s EFA devices", amount) % {"count": number_format(amount)}
     return f"{number_format(amount)} {resource}"
 
 
-def gibibytes(amount: int) -> int | float:
-    """Bytes in GiB, whole where it is whole, else to a tenth."""
-    return amount // 2**30 if amount % 2**30 == 0 else round(amount / 2**30, 1)
-
-
 def plain_amount(amount: int, resource: str) -> str:
-    """The bare number in the unit of `amount_text`."""
+    """The bare number: cores, GiB, devices. A little is never 0."""
     if resource == names.CPU:
-        return number_format(amount // 1000 if amount % 1000 == 0 else amount / 1000)
-    return number_format(gibibytes(amount) if names.is_bytes(resource) else amount)
+        return number_format(_cores(amount))
+    if not names.is_bytes(resource):
+        return number_format(amount)
+    gibibytes = _to_a_tenth(amount, 2**30)
+    return number_format(gibibytes) if gibibytes or not amount else f"< {number_format(_TENTH)}"
+
+
+def _cores(milli: int) -> Decimal:
+    return Decimal(milli) / 1000
+
+
+def _bytes_text(amount: int) -> str:
+    """In the largest unit of which there is one; nothing is 0 GiB."""
+    unit, size = next(((unit, size) for unit, size in _BYTES if abs(amount) >= size), _BYTES[0])
+    return f"{number_format(_to_a_tenth(amount, size))} {unit}"
+
+
+def _to_a_tenth(amount: int, size: int) -> Decimal:
+    tenths = (Decimal(amount) / size).quantize(_TENTH, ROUND_HALF_UP)
+    return tenths.to_integral() if tenths == tenths.to_integral() else tenths

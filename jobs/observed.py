@@ -99,7 +99,7 @@ def _status(workload: Workload) -> dict[str, Any]:
         "reclaimable": workload.reclaimable,
         "requeue_count": workload.requeue_count,
         "requeue_at": workload.requeue_at.isoformat() if workload.requeue_at else None,
-        "active": workload.active,
+        "deactivated": not workload.active,
     }
     return {name: value for name, value in status.items() if value not in ("", [], {}, 0, None)}
 

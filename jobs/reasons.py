@@ -36,7 +36,13 @@ def waiting_reason(workload: Workload) -> Reason:
             message.preempting,
         )
         sentences.insert(0, text % {"count": message.preempting})
-    return Reason(tuple(sentences[:_MOST]) or (gettext("The cluster gives no reason."),), raw)
+    return Reason(tuple(sentences[:_MOST]) or (_unexplained(raw),), raw)
+
+
+def _unexplained(raw: str) -> str:
+    if raw:
+        return gettext("The cluster gives a reason in words that the portal does not know.")
+    return gettext("The cluster gives no reason.")
 
 
 def _sentences(mentions: tuple[Mention, ...]) -> Iterator[str]:
