@@ -18,8 +18,8 @@ _EVERYWHERE: Final = frozenset({"metadata.name", "metadata.namespace"})
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One kind in one served version. `storage` names it in the store; `shown` turns a stored object into this version
-    and `stored` back again. `fields` are the field selectors beside metadata.name and metadata.namespace."""
+    """One kind in one served version. `storage` names it in the store, where one version is kept; `shown` turns a
+    stored object into this one. `fields` are the field selectors beside metadata.name and metadata.namespace."""
 
     group: str
     version: str
