@@ -1,10 +1,10 @@
 """The one place where raw text of the cluster is shown to people who may not know other teams' names."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import F
 from django.utils.translation import gettext
 
 from accounts.models import User
@@ -13,53 +13,83 @@ from teams.access import sees_names_of_all
 from teams.models import Cluster, NamespaceBinding, SpecVersion, Team, namespaces_of
 from teams.queues import CurrentQueues, current_queues
 
-_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _NAME = r"[A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9])?"
 _PATH = re.compile(rf"(?<=path: )/?{_NAME}(?:/{_NAME})*")
-_TOKEN = re.compile(rf"{_UUID}|{_NAME}")
-_UUID_ONLY = re.compile(_UUID)
+_TOKEN = re.compile(rf"{_NAME}(?:/{_NAME})*")
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_NEVER = re.compile(r"(?!)")
+_GAP = "\0"  # stands for the veil until all is replaced, so that the veil's own words are not looked at
 
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What of a text one reader may see. `hidden` are names known to be others'; of cohort paths and uids only what is
-    in `shown` passes."""
+    """What of a text one reader may see. `hidden` are names known to be others'; of cohort paths, uids and
+    NAMESPACE/NAME only what is in `shown` passes. Both in lower case. `phrases` finds team names of several words."""
 
     is_open: bool
     shown: frozenset[str]
     hidden: frozenset[str]
+    phrases: re.Pattern[str] = _NEVER
 
     def apply(self, text: str) -> str:
         """The text with what belongs to other teams replaced by “[another team]”."""
         if self.is_open:
             return text
-        veil = gettext("[another team]")
-        text = _PATH.sub(lambda path: path[0] if self._is_own_path(path[0]) else veil, text)
-        return _TOKEN.sub(lambda token: veil if self._is_hidden(token[0]) else token[0], text)
+        text = _PATH.sub(lambda path: path[0] if self._is_own_path(path[0]) else _GAP, text)
+        text = self.phrases.sub(lambda phrase: phrase[0] if phrase[0].lower() in self.shown else _GAP, text)
+        text = _TOKEN.sub(lambda token: _GAP if self._is_hidden(token[0].lower()) else token[0], text)
+        return text.replace(_GAP, gettext("[another team]"))
 
     def _is_own_path(self, path: str) -> bool:
-        return all(part in self.shown for part in path.strip("/").split("/"))
+        return all(part in self.shown for part in path.lower().strip("/").split("/"))
 
     def _is_hidden(self, token: str) -> bool:
         if token in self.shown:
             return False
-        return token in self.hidden or _UUID_ONLY.fullmatch(token) is not None
+        namespace, slash, _ = token.partition("/")
+        if slash and "." not in namespace and namespace not in self.shown:
+            return True
+        return _UUID.search(token) is not None or any(self._is_others(label) for label in _labels(token))
+
+    def _is_others(self, label: str) -> bool:
+        for name in _beginnings(label):
+            if name in self.shown or name in self.hidden:
+                return name not in self.shown
+        return False
+
+
+def _labels(token: str) -> list[str]:
+    return re.split("[/.]", token)
+
+
+def _beginnings(label: str) -> Iterator[str]:
+    """The label and what it may be called after, longest first: pods carry their job's name."""
+    while label:
+        yield label
+        label = label.rpartition("-")[0]
 
 
 def redaction_for(user: User, cluster: Cluster, texts: Iterable[str]) -> Redaction:
     """What the reader may see of these texts of one cluster."""
     if sees_names_of_all(user, cluster):
         return Redaction(True, frozenset(), frozenset())
-    tokens = {token for text in texts for token in _TOKEN.findall(text)}
     teams = Team.objects.visible_to(user)
     own = namespaces_of(teams, cluster)
     queues = current_queues(cluster)
     own_queues = set(queues.cluster_queues_of(own))
-    shown = own | own_queues | _cohorts_above(queues, own_queues) | _local_queues(queues, own)
-    shown |= set(teams.values_list("slug", flat=True))
-    mine, others = _workload_names(cluster, own, tokens)
-    hidden = _names_of_others(cluster, queues, own, own_queues) | others
-    return Redaction(False, frozenset(shown | mine), frozenset(hidden - shown - mine))
+    shown = own | own_queues | _cohorts_above(queues, own_queues) | _local_queues(queues, own) | _flavors(queues)
+    shown |= {name.lower() for pair in teams.values_list("slug", "name") for name in pair}
+    mine, others = _workload_names(cluster, own, _candidates(texts))
+    hidden = {name.lower() for name in _names_of_all(cluster)} | others
+    shown |= mine
+    return Redaction(False, frozenset(shown), frozenset(hidden - shown), _phrases(hidden | shown))
+
+
+def _candidates(texts: Iterable[str]) -> set[str]:
+    """Whatever in the texts may name a workload, its job or its namespace."""
+    tokens = {token.lower() for text in texts for token in _TOKEN.findall(text)}
+    labels = {label for token in tokens for label in (*token.split("/"), *_labels(token))}
+    return {name for label in labels for name in _beginnings(label)}
 
 
 def _cohorts_above(queues: CurrentQueues, own_queues: set[str]) -> set[str]:
@@ -80,26 +110,36 @@ def _local_queues(queues: CurrentQueues, namespaces: set[str]) -> set[str]:
     return {name for namespace, name in keys if namespace in namespaces}
 
 
-def _workload_names(cluster: Cluster, own: set[str], tokens: set[str]) -> tuple[set[str], set[str]]:
-    """Which of the tokens name the reader's workloads, and which those of others."""
-    named = Q(uid__in=tokens) | Q(job_uid__in=tokens) | Q(name__in=tokens) | Q(owner_name__in=tokens)
+def _flavors(queues: CurrentQueues) -> set[str]:
+    """Flavors and resources are nobody's, whatever a team is called."""
+    groups = [group for queue in queues.cluster_queues.values() for group in queue.groups]
+    return {name for group in groups for flavor in group.flavors for name in (flavor.name, *flavor.resources)}
+
+
+def _workload_names(cluster: Cluster, own: set[str], candidates: set[str]) -> tuple[set[str], set[str]]:
+    """Which of the candidates name the reader's workloads, and which those of others."""
+    here = Workload.objects.filter(cluster=cluster)
+    columns = ("name", "owner_name", "uid", "job_uid", "namespace")
+    found = [here.filter(**{f"{c}__in": candidates}).values_list("namespace", F(c)) for c in columns]
     mine: set[str] = set()
     others: set[str] = set()
-    found = Workload.objects.filter(named, cluster=cluster)
-    for namespace, *names in found.values_list("namespace", "uid", "job_uid", "name", "owner_name"):
-        (mine if namespace in own else others).update(tokens.intersection(names))
+    for namespace, name in found[0].union(*found[1:]):
+        (mine if namespace in own else others).add(name)
     return mine, others
 
 
-def _names_of_others(cluster: Cluster, queues: CurrentQueues, own: set[str], own_queues: set[str]) -> set[str]:
+def _names_of_all(cluster: Cluster) -> set[str]:
+    """Every queue, cohort, namespace and team that the portal knows or knew."""
     versions = SpecVersion.objects.filter(
         cluster=cluster,
         kind__in=[SpecVersion.Kind.CLUSTER_QUEUE, SpecVersion.Kind.LOCAL_QUEUE, SpecVersion.Kind.COHORT],
     )
-    names: set[str] = set()
-    for name in set(versions.values_list("name", flat=True)):
-        names.update(name.split("/"))
+    names = {part for name in versions.values_list("name", flat=True).distinct() for part in name.split("/")}
     names.update(NamespaceBinding.objects.filter(cluster=cluster).values_list("namespace", flat=True))
-    for slug, name in Team.objects.values_list("slug", "name"):
-        names.update((slug, name))
+    names.update(name for pair in Team.objects.values_list("slug", "name") for name in pair)
     return names
+
+
+def _phrases(names: Iterable[str]) -> re.Pattern[str]:
+    phrases = sorted((name for name in names if _TOKEN.fullmatch(name) is None and name), key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, phrases)), re.IGNORECASE) if phrases else _NEVER
