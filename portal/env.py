@@ -42,8 +42,11 @@ def env_int(name: str, default: int, *, least: int = 0) -> int:
 
 
 def env_list(name: str, default: str | None = None) -> list[str]:
-    """Comma-separated parts, none of them empty."""
-    return [part.strip() for part in env_str(name, default).split(",") if part.strip()]
+    """Comma-separated parts, at least one, none of them empty."""
+    parts = [part.strip() for part in env_str(name, default).split(",") if part.strip()]
+    if not parts:
+        raise ImproperlyConfigured(f"{name} lists nothing; give at least one name.")
+    return parts
 
 
 def env_secret(name: str, default: str | None = None) -> str:

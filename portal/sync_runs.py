@@ -129,7 +129,7 @@ def record_success(source: str, cluster: str, *, now: datetime, counts: Counts, 
         state.resource_version = max(counts.resource_version, state.resource_version)
         state.malformed = len(counts.malformed) + (state.malformed if lossless else 0)
         state.failing_since, state.last_error = None, ""
-        state.save()
+        state.save(update_fields=["last_good_at", "resource_version", "malformed", "failing_since", "last_error"])
         if counts.written or counts.absent:
             SourceState.objects.filter(pk=state.pk).update(version=F("version") + 1)
 
@@ -152,9 +152,11 @@ def _open_gaps(source: str, cluster: str) -> "QuerySet[Gap]":
 
 
 def _close_gap(state: SourceState, now: datetime) -> None:
-    if _open_gaps(state.source, state.cluster).update(end=now) or not state.last_good_at:
-        return
-    if now - state.last_good_at > GAP_AFTER:
+    gap = _open_gaps(state.source, state.cluster).first()
+    if gap is not None:
+        gap.end = max(now, gap.start + timedelta(microseconds=1))  # clocks are set back, too
+        gap.save(update_fields=["end"])
+    elif state.last_good_at and now - state.last_good_at > GAP_AFTER:
         cause = Gap.Cause.UNREACHABLE if state.failing_since else Gap.Cause.NOT_RUNNING
         Gap.objects.create(source=state.source, cluster=state.cluster, start=state.last_good_at, end=now, cause=cause)
 
