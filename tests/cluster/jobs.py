@@ -55,6 +55,16 @@ def release(client: Client, namespace: str, name: str, now: datetime | None = No
     return _change_status(client, namespace, name, change)
 
 
+def start(client: Client, namespace: str, name: str) -> Json:
+    """All pods of an admitted Workload run."""
+
+    def change(workload: Json) -> None:
+        running = "All pods reached readiness and the workload is running"
+        _set(workload, "PodsReady", "True", "Started", running, datetime.now(UTC))
+
+    return _change_status(client, namespace, name, change)
+
+
 def finish(client: Client, namespace: str, name: str, reason: str = "Succeeded", now: datetime | None = None) -> Json:
     """End a Workload as its job would; `reason` is Succeeded or Failed."""
     moment = now or datetime.now(UTC)

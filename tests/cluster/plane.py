@@ -141,7 +141,8 @@ class ControlPlane:
         _write_private(self.portal_kubeconfig, self._kubeconfig(PORTAL))
 
     def _kubeconfig(self, user: str) -> str:
-        cluster = {"server": self.url, "certificate-authority": str(self.authority)}
+        authority = base64.b64encode(self.authority.read_bytes()).decode()
+        cluster = {"server": self.url, "certificate-authority-data": authority}
         return yaml.safe_dump(
             {
                 "apiVersion": "v1",
