@@ -1,11 +1,12 @@
 """Writes to teams and clusters: keyword-only, in one transaction, audited."""
 
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from celery import current_app
 from django.db import transaction
+from django.db.models import Max
 
 from accounts.models import User
 from portal import audit
@@ -25,8 +26,13 @@ def apply_setup(*, setup: Setup, by: str, now: datetime) -> list[str]:
     if applier.problems:
         raise BadSetup(applier.problems)
     for cluster_id in applier.rebound:
-        transaction.on_commit(lambda pk=cluster_id: current_app.send_task("jobs.heal_caches", (pk,)))  # type: ignore[misc]
+        transaction.on_commit(lambda pk=cluster_id: _nudge(pk), robust=True)  # type: ignore[misc]
     return applier.changes
+
+
+def _nudge(cluster_id: int) -> None:
+    """Has a worker heal the caches now; the next pull would do it, so that a broker that is down costs a minute."""
+    current_app.send_task("jobs.heal_caches", (cluster_id,), retry=False)
 
 
 class _Applier:
@@ -103,15 +109,18 @@ class _Applier:
             self.bind(team, cluster, namespace)
 
     def close(self, binding: NamespaceBinding, target: str) -> None:
-        NamespaceBinding.objects.filter(pk=binding.pk).update(valid_to=self.now)
+        end = max(self.now, binding.valid_from + timedelta(microseconds=1))
+        NamespaceBinding.objects.filter(pk=binding.pk).update(valid_to=end)
         self.rebound.add(binding.cluster_id)
         self.note("namespace_taken", target, cluster=binding.cluster.slug, namespace=binding.namespace)
 
     def bind(self, team: Team, cluster: Cluster, namespace: str) -> None:
-        held = NamespaceBinding.objects.current().filter(cluster=cluster, namespace=namespace).select_related("team")
-        for binding in held:
+        line = NamespaceBinding.objects.filter(cluster=cluster, namespace=namespace)
+        for binding in line.current().select_related("team"):
             self.close(binding, f"team/{binding.team.slug}")
-        NamespaceBinding.objects.create(cluster=cluster, namespace=namespace, team=team, valid_from=self.now)
+        ended = line.aggregate(Max("valid_to"))["valid_to__max"]
+        start = max(self.now, ended) if ended else self.now
+        NamespaceBinding.objects.create(cluster=cluster, namespace=namespace, team=team, valid_from=start)
         self.rebound.add(cluster.pk)
         self.note("namespace_given", f"team/{team.slug}", cluster=cluster.slug, namespace=namespace)
 

@@ -14,6 +14,7 @@ from scheduling.names import TEAM_NAMESPACE_PREFIX
 from teams.permissions import GlobalRole, TeamRole
 
 _SLUG = re.compile(r"[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?")
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _ROOT = {"clusters", "cost_centres", "people", "teams", "platform_roles"}
 _CLUSTER = {
     "name",
@@ -82,14 +83,26 @@ class Setup:
 def read_setup(text: str) -> Setup:
     """Raises BadSetup with every problem found."""
     try:
-        content = yaml.safe_load(text)
+        content = yaml.load(text, _UniqueNames)  # noqa: S506 (a SafeLoader)
     except yaml.YAMLError as error:
         raise BadSetup([f"This is not YAML: {error}"]) from error
     reader = _Reader()
-    setup = reader.setup(reader.mapping(content if content is not None else {}, "the file", _ROOT))
+    setup = reader.setup(reader.mapping(content, "the file", _ROOT))
     if reader.problems:
         raise BadSetup(reader.problems)
     return setup
+
+
+class _UniqueNames(yaml.SafeLoader):
+    """Refuses a name that is given twice: the last one would silently stand alone."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        names: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in names:
+                raise yaml.YAMLError(f"{key.value!r} is given twice, again in line {key.start_mark.line + 1}.")
+            names.add(str(key.value))
+        return super().construct_mapping(node, deep)
 
 
 class _Reader:
@@ -99,6 +112,8 @@ class _Reader:
         self.problems: list[str] = []
 
     def mapping(self, value: object, place: str, allowed: set[str] | None = None) -> Mapping[str, Any]:
+        if value is None:
+            return {}
         if not isinstance(value, dict):
             self.problems.append(f"{place} must be a mapping of names to values.")
             return {}
@@ -110,15 +125,24 @@ class _Reader:
     def entries(
         self, content: Mapping[str, Any], section: str, allowed: set[str]
     ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        for name, value in self.mapping(content.get(section) or {}, section).items():
-            yield name, self.mapping(value or {}, f"{section}/{name}", allowed)
+        for name, value in self.mapping(content.get(section), section).items():
+            yield name, self.mapping(value, f"{section}/{name}", allowed)
 
-    def text(self, entry: Mapping[str, Any], name: str, place: str, default: str = "") -> str:
+    def text(self, entry: Mapping[str, Any], name: str, place: str, *, longest: int, default: str = "") -> str:
+        """What stands there; where there is a `default` it must not be empty."""
         value = entry.get(name, default)
-        if isinstance(value, str | int) and not isinstance(value, bool):
-            return str(value).strip()
-        self.problems.append(f"{place}/{name} must be text.")
-        return default
+        if not isinstance(value, str | int) or isinstance(value, bool):
+            self.problems.append(f"{place}/{name} must be text.")
+            return default
+        text = str(value).strip()
+        if default and not text:
+            self.problems.append(f"{place}/{name} must not be empty.")
+        return self.short(text, f"{place}/{name}", longest)
+
+    def short(self, text: str, place: str, longest: int) -> str:
+        if len(text) > longest:
+            self.problems.append(f"{place} must be at most {longest} characters.")
+        return text
 
     def truth(self, entry: Mapping[str, Any], name: str, place: str) -> bool:
         value = entry.get(name, False)
@@ -133,30 +157,32 @@ class _Reader:
 
     def setup(self, content: Mapping[str, Any]) -> Setup:
         clusters = tuple(self.cluster(*entry) for entry in self.entries(content, "clusters", _CLUSTER))
+        named = self.mapping(content.get("cost_centres"), "cost_centres")
         centres = tuple(
-            (self.slug(code, "cost_centres"), str(name))
-            for code, name in self.mapping(content.get("cost_centres") or {}, "cost_centres").items()
+            (self.slug(code, "cost_centres"), self.text(named, code, "cost_centres", longest=100, default=code))
+            for code in named
         )
         people = tuple(self.person(*entry) for entry in self.entries(content, "people", _PERSON))
         teams = tuple(self.team(*entry) for entry in self.entries(content, "teams", _TEAM))
-        roles = tuple(self.platform_roles(self.mapping(content.get("platform_roles") or {}, "platform_roles")))
+        roles = tuple(self.platform_roles(self.mapping(content.get("platform_roles"), "platform_roles")))
         self.check_owners(teams)
         return Setup(clusters, centres, people, teams, roles)
 
     def cluster(self, slug: str, entry: Mapping[str, Any]) -> ClusterSetup:
         place = f"clusters/{slug}"
+        self.truth(entry, "in_cluster", place)
         ways = [way for way in ("kubeconfig", "in_cluster", "eks_cluster") if entry.get(way)]
         if len(ways) != 1:
             self.problems.append(f"{place} needs exactly one of kubeconfig, in_cluster: true, eks_cluster.")
         return ClusterSetup(
             slug=self.slug(slug, "clusters"),
-            name=self.text(entry, "name", place, slug),
-            time_zone=self.time_zone(self.text(entry, "time_zone", place, "UTC"), place),
+            name=self.text(entry, "name", place, longest=100, default=slug),
+            time_zone=self.time_zone(self.text(entry, "time_zone", place, longest=60, default="UTC"), place),
             access={"eks_cluster": "eks"}.get(ways[0], ways[0]) if ways else "",
-            kubeconfig_path=os.path.expandvars(self.text(entry, "kubeconfig", place)),
-            kubeconfig_context=self.text(entry, "context", place),
-            eks_cluster=self.text(entry, "eks_cluster", place),
-            eks_region=self.text(entry, "eks_region", place),
+            kubeconfig_path=os.path.expandvars(self.text(entry, "kubeconfig", place, longest=500)),
+            kubeconfig_context=self.text(entry, "context", place, longest=200),
+            eks_cluster=self.text(entry, "eks_cluster", place, longest=100),
+            eks_region=self.text(entry, "eks_region", place, longest=40),
             names_across_teams=self.truth(entry, "names_across_teams", place),
         )
 
@@ -169,24 +195,30 @@ class _Reader:
 
     def person(self, username: str, entry: Mapping[str, Any]) -> PersonSetup:
         place = f"people/{username}"
-        return PersonSetup(username, self.text(entry, "name", place, username), self.text(entry, "email", place))
+        return PersonSetup(
+            self.short(username, f"people: {username!r}", 150),
+            self.text(entry, "name", place, longest=200, default=username),
+            self.text(entry, "email", place, longest=254),
+        )
 
     def team(self, slug: str, entry: Mapping[str, Any]) -> TeamSetup:
         place = f"teams/{slug}"
         return TeamSetup(
             slug=self.slug(slug, "teams"),
-            name=self.text(entry, "name", place, slug),
-            cost_centre=self.text(entry, "cost_centre", place),
+            name=self.text(entry, "name", place, longest=100, default=slug),
+            cost_centre=self.text(entry, "cost_centre", place, longest=50),
             namespaces=tuple(self.namespaces(slug, entry, place)),
-            members=tuple(self.members(self.mapping(entry.get("members") or {}, f"{place}/members"), place)),
+            members=tuple(self.members(self.mapping(entry.get("members"), f"{place}/members"), place)),
         )
 
     def namespaces(self, slug: str, entry: Mapping[str, Any], place: str) -> Iterator[tuple[str, str]]:
-        for cluster in self.names(entry.get("hyperpod") or [], f"{place}/hyperpod"):
+        for cluster in self.names(entry.get("hyperpod", []), f"{place}/hyperpod"):
             yield cluster, f"{TEAM_NAMESPACE_PREFIX}{slug}"
-        listed = self.mapping(entry.get("namespaces") or {}, f"{place}/namespaces")
+        listed = self.mapping(entry.get("namespaces"), f"{place}/namespaces")
         for cluster, namespaces in listed.items():
             for namespace in self.names(namespaces, f"{place}/namespaces/{cluster}"):
+                if not _NAMESPACE.fullmatch(namespace):
+                    self.problems.append(f"{place}/namespaces/{cluster}: {namespace!r} is not a name of a namespace.")
                 yield cluster, namespace
 
     def names(self, value: object, place: str) -> list[str]:
