@@ -5,6 +5,7 @@ from datetime import datetime
 
 from jobs.holds import splits
 from jobs.models import QueueNow, Span, TeamNow, Workload
+from jobs.models.workloads import WorkloadQuerySet
 from jobs.observed import Key
 from scheduling import names
 from scheduling.accounting import Split
@@ -73,6 +74,11 @@ def _is_shared(queues: CurrentQueues, cluster_queue: str, namespaces: set[str]) 
     return any(key.split("/")[0] not in namespaces for key in queues.local_queues_of(cluster_queue))
 
 
+def _workloads(here: ClusterNow) -> WorkloadQuerySet:
+    found = Workload.objects.filter(cluster=here.cluster, namespace__in=here.namespaces)
+    return found.select_related("cluster")  # for their addresses
+
+
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """`position` counts from 1 among `of` in the ClusterQueue; None where no order is known."""
@@ -89,7 +95,7 @@ def waiting_of(here: ClusterNow) -> list[Waiting]:
     orders = {name: queue_order(here.cluster, queues, name) for name in here.cluster_queues}
     places = {name: {pk: index + 1 for index, pk in enumerate(order)} for name, order in orders.items()}
     found = []
-    for workload in Workload.objects.waiting().filter(cluster=here.cluster, namespace__in=here.namespaces):
+    for workload in _workloads(here).waiting():
         queue = queues.cluster_queue_of.get(f"{workload.namespace}/{workload.queue_name}", "")
         place = places.get(queue, {}).get(workload.pk)
         found.append(Waiting(workload, queue, place, len(orders.get(queue, ()))))
@@ -129,7 +135,7 @@ class Running:
 
 def running_of(here: ClusterNow) -> list[Running]:
     """The team's workloads that hold quota in one cluster, longest first."""
-    workloads = list(Workload.objects.holding().filter(cluster=here.cluster, namespace__in=here.namespaces))
+    workloads = list(_workloads(here).holding())
     shares = splits(here.cluster, current_queues(here.cluster), here.cluster_queues)
     open_spans = Span.objects.filter(workload__in=workloads, released_before__isnull=True)
     since = dict(open_spans.values_list("workload_id", "reserved_at"))

@@ -1,0 +1,93 @@
+"""A page asks the database as often for many rows as for few."""
+
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from accounts.models import User
+from jobs.models import Workload
+from tests.factories import MembershipFactory
+from tests.people import People
+from tests.stories import GPU, P5, Job, cluster_queue, groups, quota
+from tests.worlds import World
+
+pytestmark = pytest.mark.django_db
+
+
+def count(user: User, url: str) -> int:
+    client = Client()
+    client.force_login(user)
+    client.get(url)
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(url).status_code == 200
+    return len(queries)
+
+
+@pytest.fixture
+def fill(zoo: World) -> Callable[[int], None]:
+    """More of everything: jobs of both teams that wait, run and borrow, flavors, evictions."""
+
+    def more(number: int) -> None:
+        for team in ("research", "zebra"):
+            place = f"hyperpod-ns-{team}"
+            for n in range(number):
+                zoo.see(
+                    Job(f"w-{team}-{number}-{n}", place).waits("no room for zebra-llm"),
+                    Job(f"r-{team}-{number}-{n}", place, gpus=2).admit(-9),
+                    Job(f"e-{team}-{number}-{n}", place).admit(-9).evict(-8).release(-7),
+                )
+        flavors = [(P5, {GPU: quota(12)})] + [(f"flavor-{n}", {GPU: quota(1), "cpu": quota(4)}) for n in range(number)]
+        zoo.queues(cluster_queue("research-queue", flavors=groups(*flavors)))
+
+    return more
+
+
+@pytest.mark.parametrize(
+    ("role", "url", "most"),
+    [
+        ("member", "/teams/research/", 40),
+        ("team_admin", "/teams/research/", 40),
+        ("finops", "/teams/research/", 35),
+        ("platform_admin", "/teams/research/", 35),
+        ("platform_admin", "/platform/", 12),
+        ("team_admin", "/", 12),
+        ("stranger", "/", 12),
+    ],
+)
+def test_as_many_queries_for_many_rows_as_for_few(
+    fill: Callable[[int], None], people: People, role: str, url: str, most: int
+) -> None:
+    fill(1)
+    few = count(getattr(people, role), url)
+    fill(6)
+    many = count(getattr(people, role), url)
+    assert many == few <= most
+
+
+def test_a_workload_page_with_many_holds(zoo: World, people: People) -> None:
+    job = Job("restless")
+    counts = []
+    for round_ in range(4):
+        zoo.see(job.admit(round_ * 10 - 100))
+        zoo.see(job.evict(round_ * 10 - 95).release(round_ * 10 - 94, "no room"))
+        counts.append(count(people.member, Workload.objects.get(uid=job.uid).get_absolute_url()))
+    assert counts[1:] == counts[:1] * 3
+    assert counts[0] <= 25
+
+
+def test_the_sign_in_page_with_many_people(people: People) -> None:
+
+    few = _anonymous(reverse("sign-in"))
+    for _ in range(5):
+        MembershipFactory(team=people.research)
+    assert _anonymous(reverse("sign-in")) == few <= 6
+
+
+def _anonymous(url: str) -> int:
+    with CaptureQueriesContext(connection) as queries:
+        Client().get(url)
+    return len(queries)

@@ -1,0 +1,155 @@
+"""Every URL, for every role, on its own team and on another."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from tests.pages.reading import visit
+from tests.people import People
+from tests.stories import START, Job
+from tests.worlds import World
+
+pytestmark = pytest.mark.django_db
+
+ROLES = (
+    "nobody", "stranger", "member", "viewer", "neighbour", "team_admin", "platform_admin", "finops", "auditor",
+)  # fmt: skip
+SIGN_IN, HOME = "to sign in", "to a page"
+MATRIX: dict[str, tuple[object, ...]] = {
+    "home": (SIGN_IN, 200, HOME, HOME, HOME, 200, HOME, HOME, HOME),
+    "team research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
+    "team vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
+    "team unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404),
+    "jobs:workload research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
+    "jobs:workload vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
+    "jobs:workload unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404),
+    "overview": (SIGN_IN, 403, 403, 403, 403, 403, 200, 200, 200),
+    "sign-in": (200,) * 9,
+    "sign-out": (SIGN_IN, *(405,) * 8),
+    "sign-in-as": (405,) * 9,
+    "set_language": (HOME,) * 9,
+}
+
+
+@pytest.fixture
+def everything(shared: World) -> World:
+    shared.see(*(Job("job", f"hyperpod-ns-{team}", uid=f"uid-{team}") for team in ("research", "vision")))
+    shared.see(Job("job", "of-nobody", uid="uid-of-nobody"))
+    return shared
+
+
+def address(entry: str) -> str:
+    name, _, target = entry.partition(" ")
+    if name == "jobs:workload":
+        return reverse(name, args=["gpu-one", f"uid-{target}"])
+    return reverse(name, args=[target] if target else [])
+
+
+def outcome(response: Any) -> object:
+    if response.status_code != 302:
+        return response.status_code
+    return SIGN_IN if response.url.startswith(reverse("sign-in") + "?next=") else HOME
+
+
+@pytest.mark.parametrize("entry", MATRIX)
+def test_who_gets_what(everything: World, people: People, entry: str) -> None:
+    found = [outcome(visit(getattr(people, role, None), address(entry))) for role in ROLES]
+    assert dict(zip(ROLES, found, strict=True)) == dict(zip(ROLES, MATRIX[entry], strict=True))
+
+
+@pytest.mark.xfail(strict=True, reason="Workload.visible_to knows workloads of teams only")
+@pytest.mark.parametrize("role", ["platform_admin", "finops", "auditor"])
+def test_platform_roles_read_the_jobs_of_namespaces_that_no_team_owns(
+    everything: World, people: People, role: str
+) -> None:
+    assert visit(getattr(people, role), address("jobs:workload of-nobody")).status_code == 200
+
+
+def names(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
+    for pattern in resolver.url_patterns:
+        if isinstance(pattern, URLResolver):
+            yield from names(pattern, f"{pattern.namespace}:" if pattern.namespace else prefix)
+        else:
+            assert isinstance(pattern, URLPattern)
+            yield f"{prefix}{pattern.name}"
+
+
+def test_no_url_is_left_out() -> None:
+    assert set(names(get_resolver())) == {entry.partition(" ")[0] for entry in MATRIX}
+
+
+def test_an_archived_person_is_signed_out(people: People) -> None:
+    client = Client()
+    client.force_login(people.member)
+    assert client.get(reverse("team", args=["research"])).status_code == 200
+    people.member.archived_at = START
+    people.member.save()
+    assert outcome(client.get(reverse("team", args=["research"]))) == SIGN_IN
+
+
+def test_a_role_that_was_taken_is_gone_at_the_next_request(people: People) -> None:
+    client = Client()
+    client.force_login(people.finops)
+    assert client.get(reverse("overview")).status_code == 200
+    people.finops.platform_roles.all().delete()
+    assert client.get(reverse("overview")).status_code == 403
+
+
+@pytest.mark.parametrize("entry", [entry for entry in MATRIX if MATRIX[entry][6] == 200 and entry != "sign-in"])
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
+def test_pages_are_read_only(everything: World, people: People, entry: str, method: str) -> None:
+    client = Client()
+    client.force_login(people.platform_admin)
+    assert getattr(client, method)(address(entry)).status_code == 405
+
+
+def test_pages_answer_head(everything: World, people: People) -> None:
+    client = Client()
+    client.force_login(people.platform_admin)
+    assert client.head(address("team research")).status_code == 200
+
+
+@pytest.mark.parametrize("entry", ["team unknown", "team vision", "jobs:workload vision", "overview"])
+def test_a_refusal_says_nothing_of_what_is_there(everything: World, people: People, entry: str) -> None:
+    text = visit(people.member, address(entry)).text
+    assert "vision" not in text.lower()
+    assert "uid-" not in text
+
+
+def test_the_same_page_answers_for_a_team_that_is_not_there_and_one_that_is_not_ours(people: People) -> None:
+    pages = [visit(people.member, reverse("team", args=[slug])).text for slug in ("vision", "unknown")]
+    assert pages[0] == pages[1]
+
+
+def test_every_page_says_that_it_is_a_demo(everything: World, people: People) -> None:
+    assert settings.DEMO
+    for entry in ("home", "team research", "jobs:workload research", "overview", "sign-in"):
+        response = visit(people.platform_admin, address(entry))
+        if response.status_code == 200:
+            assert "Demo" in response.text
+
+
+def test_every_answer_carries_the_policy_and_an_id(everything: World, people: People) -> None:
+    ids = set()
+    for entry in MATRIX:
+        response = visit(people.member, address(entry))
+        policy = response.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert response.headers["X-Frame-Options"] == "DENY"
+        ids.add(response.headers["X-Request-Id"])
+    assert len(ids) == len(MATRIX)
+
+
+def test_no_page_holds_inline_script_or_style(everything: World, people: People) -> None:
+    for entry in ("home", "team research", "jobs:workload research", "overview", "sign-in"):
+        text = visit(people.platform_admin, address(entry)).text
+        assert "<style" not in text
+        assert ' style="' not in text
+        assert " onclick=" not in text
+        assert "<script>" not in text
+        assert "//cdn" not in text
