@@ -25,5 +25,6 @@ def words(response: HttpResponse) -> str:
 def rows(response: HttpResponse, heading: str) -> list[str]:
     """The table rows of the section under a heading, in words."""
     section = response.text.split(f">{heading}</h2>", 1)[1].split("</section>", 1)[0]
-    found = re.findall(r"<tr\b.*?</tr>", section.split("<tbody", 1)[-1], flags=re.DOTALL)
+    bodies = " ".join(re.findall(r"<tbody\b.*?</tbody>", section, flags=re.DOTALL))
+    found = re.findall(r"<tr\b.*?</tr>", bodies, flags=re.DOTALL)
     return [" ".join(html.unescape(re.sub(r"<[^>]+>", " ", row)).split()) for row in found]
