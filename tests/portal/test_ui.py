@@ -1,0 +1,50 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from django.utils.translation import override
+
+from portal.templatetags.ui import ago, duration, icon, moment, since
+from tests.stories import START, minute
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (-5, "0 seconds"),
+        (0, "0 seconds"),
+        (1, "1 second"),
+        (59.9, "59 seconds"),
+        (60, "1 min"),
+        (3599, "59 min"),
+        (3600, "1 h 0 min"),
+        (86399, "23 h 59 min"),
+        (86400, "1 d 0 h"),
+        (100 * 86400, "100 d 0 h"),
+    ],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(timedelta(seconds=seconds)) == text
+
+
+def test_what_is_unknown_is_said_to_be() -> None:
+    assert (moment(None), ago(None, START), since(None, START)) == ("unknown", "never", "unknown")
+
+
+def test_a_moment_names_its_zone() -> None:
+    assert moment(START) == '<time datetime="2026-10-08T12:00:00+00:00">10/08/2026 12:00:00 UTC</time>'
+    with timezone.override("America/Sao_Paulo"), override("pt-br"):
+        assert moment(START) == '<time datetime="2026-10-08T12:00:00+00:00">08/10/2026 09:00:00 -03</time>'
+
+
+def test_an_age_carries_the_exact_time_for_the_script() -> None:
+    text = ago(START, minute(3))
+    assert text == (
+        '<time datetime="2026-10-08T12:00:00+00:00" title="2026-10-08 12:00:00 UTC" data-ago>3 min ago</time>'
+    )
+    assert since(START, minute(90)) == '<time datetime="2026-10-08T12:00:00+00:00">1 h 30 min</time>'
+
+
+def test_icons_are_silent_and_escaped() -> None:
+    assert icon("clock") == '<svg class="icon " aria-hidden="true"><use href="#i-clock"></use></svg>'
+    assert "<b>" not in icon("<b>", "<b>")
