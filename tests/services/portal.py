@@ -72,7 +72,7 @@ class RunningPortal:
     def _web_answers(self) -> bool:
         try:
             return self.get("sign-in/").ok
-        except requests.ConnectionError:
+        except requests.RequestException:  # also while it still loads
             return False
 
     def kill(self, name: str) -> None:
