@@ -58,8 +58,8 @@ class Store(Protocol):
     def close(self) -> Counts:
         """The list is complete."""
 
-    def write(self, batch: Batch[Any], last_seen: datetime) -> Counts:
-        """Changes that the watch told; they happened after `last_seen`."""
+    def write(self, batch: Batch[Any], last_seen: datetime | None) -> Counts:
+        """Changes that the watch told; they happened after `last_seen` or, without one, this moment."""
 
 
 class SpecStore:
@@ -83,7 +83,7 @@ class SpecStore:
         self.listing.close(absent, self.clock())
         return self.listing.counts
 
-    def write(self, batch: Batch[QueueRecord], last_seen: datetime) -> Counts:
+    def write(self, batch: Batch[QueueRecord], last_seen: datetime | None) -> Counts:
         counts = Counts(malformed=[change.malformed for change in batch.changes if change.malformed])
         told = [(change, change.record) for change in batch.changes if change.record is not None]
         seen = [record for change, record in told if not change.deleted]
@@ -113,11 +113,11 @@ class WorkloadStore:
         self.listing.close(self.listing.surely_absent(self.kueue, self.stored), self.clock())
         return self.listing.counts
 
-    def write(self, batch: Batch[objects.Workload], last_seen: datetime) -> Counts:
+    def write(self, batch: Batch[objects.Workload], last_seen: datetime | None) -> Counts:
         now = self.clock()
         told = [(change, change.record) for change in batch.changes if change.record is not None]
         gone = [
-            Vanished(record.uid, change.resource_version, min(last_seen, now), now, watched=True)
+            Vanished(record.uid, change.resource_version, min(last_seen or now, now), now, watched=True)
             for change, record in told
             if change.deleted
         ]
@@ -160,7 +160,7 @@ class Follower:
         return state.resource_version if self.clock() - state.last_good_at < _RESUME_WITHIN else None
 
     def _changed(self, batch: Batch[Any]) -> None:
-        counts = self.store.write(batch, self.unwatched_since or self.clock())
+        counts = self.store.write(batch, self.unwatched_since)
         counts.resource_version = batch.resource_version
         self._is_current(counts)
         if len(batch.changes) < BATCH:

@@ -1,6 +1,6 @@
 import threading
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -131,6 +131,21 @@ def test_a_deletion_that_is_told_live_is_exact(world: World, follow_jobs: Callab
     follow_jobs((1, first), (2, batch()), (5, batch(gone=(job.touch().record,))))
     row = world.row(job)
     assert (row.gone_after, row.gone_before) == (minute(5), minute(5))
+
+
+def test_a_deletion_that_is_told_live_is_one_instant_though_the_clock_goes_on(
+    world: World, follow_jobs: Callable[..., Story], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def clock(story: Story) -> datetime:
+        story.now += timedelta(microseconds=1)
+        return story.now
+
+    monkeypatch.setattr(Story, "clock", clock)
+    job = Job().admit(0)
+    first = page(job.record)
+    follow_jobs((1, first), (2, batch()), (5, batch(gone=(job.touch().record,))))
+    row, (span,) = world.row(job), world.spans(job)
+    assert row.gone_after == row.gone_before == span.released_after == span.released_before
 
 
 def test_a_deletion_that_is_told_after_an_outage_lies_somewhere_in_it(
