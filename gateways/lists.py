@@ -1,6 +1,9 @@
-"""Lists of the Kubernetes API, read in pages, one page in memory at a time."""
+"""Lists of the Kubernetes API, read in pages. While one page is worked on the next is on its way, no more."""
 
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from gateways.errors import BadReply, Gone
@@ -10,6 +13,7 @@ from scheduling.objects import Json
 from scheduling.parsing import MalformedObject
 
 Record = TypeVar("Record")
+Answer = TypeVar("Answer")
 
 PAGE_SIZE: Final = 500
 
@@ -30,26 +34,11 @@ def list_pages(
 
     A continue token that the server no longer knows (410) restarts the list, at most three times. Raises GatewayError.
     """
-    token, version, restarts, restarted = "", 0, 0, False
-    while True:
-        asked = {**(query or {}), "limit": page_size, **({"continue": token} if token else {})}
-        try:
-            answer = api.get(path, asked, accept)
-        except Gone:
-            restarts += 1
-            if not token or restarts > _MOST_RESTARTS:
-                raise
-            token, version, restarted = "", 0, True
-            continue
-        meta, items = _parts(path, answer)
-        version = version or _list_version(path, meta)
-        following = meta.get("continue") or ""
-        if following and following == token:
-            raise BadReply(f"{path}: the list never ends, its continue token stays the same")
-        yield _page(items, parse, version, restarted, is_last=not following)
-        token, restarted = following, False
-        if not token:
-            return
+    version = 0
+    for meta, items, restarted in _answers(api, path, {**(query or {}), "limit": page_size}, accept):
+        if restarted or not version:
+            version = _list_version(path, meta)
+        yield _page(items, parse, version, restarted, is_last=not meta.get("continue"))
 
 
 def list_versions(api: Api, path: str, page_size: int = PAGE_SIZE) -> Iterator[Page[ObjectVersion]]:
@@ -64,6 +53,46 @@ def object_version(obj: Json) -> ObjectVersion:
         return ObjectVersion(meta["uid"], meta.get("namespace") or "", meta["name"], int(meta["resourceVersion"]))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise MalformedObject(f"an object without readable metadata ({type(error).__name__})") from error
+
+
+def _answers(
+    api: Api, path: str, query: dict[str, str | int], accept: str
+) -> Iterator[tuple[dict[str, Any], list[Json], bool]]:
+    """The list's metadata and items page by page, and whether the list started again with this one."""
+    token, restarts, restarted = "", 0, False
+    answer: Callable[[], dict[str, Any]] = partial(api.get, path, query, accept)
+    while True:
+        try:
+            meta, items = _parts(path, answer())
+        except Gone:
+            if not token or restarts == _MOST_RESTARTS:
+                raise
+            token, restarts, restarted = "", restarts + 1, True
+            answer = partial(api.get, path, query, accept)
+            continue
+        previous, token = token, meta.get("continue") or ""
+        if token and token == previous:
+            raise BadReply(f"{path}: the list never ends, its continue token stays the same")
+        if token:
+            answer = _begun(partial(api.get, path, {**query, "continue": token}, accept))
+        yield meta, items, restarted
+        restarted = False
+        if not token:
+            return
+
+
+def _begun(call: Callable[[], Answer]) -> Callable[[], Answer]:
+    """Begins the call in a thread of its own and gives what waits for its outcome."""
+    outcome: Future[Answer] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(call())
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, name="next page", daemon=True).start()
+    return outcome.result
 
 
 def _parts(path: str, answer: dict[str, Any]) -> tuple[dict[str, Any], list[Json]]:

@@ -1,3 +1,4 @@
+import time
 from typing import Any
 
 import pytest
@@ -32,11 +33,16 @@ def test_an_empty_list_is_one_last_page(server: ScriptedServer, api: Api) -> Non
     assert (page.records, page.resource_version, page.is_last) == ((), 7, True)
 
 
-def test_a_page_is_asked_for_only_when_the_one_before_is_done(server: ScriptedServer, api: Api) -> None:
-    server.on(PATH, listing([workload("a")], 100, "next"), listing([workload("b")], 100))
+def test_one_page_is_read_ahead_and_no_more(server: ScriptedServer, api: Api) -> None:
+    server.on(PATH, *(listing([workload("a")], 100, f"token-{n}") for n in range(5)), listing([], 100))
     pages = list_pages(api, PATH, parse_workload)
-    next(pages)
-    assert len(server.asked) == 1
+    for given in range(1, 4):
+        next(pages)
+        end = time.monotonic() + 2
+        while len(server.asked) < given + 1 and time.monotonic() < end:
+            time.sleep(0.005)
+        time.sleep(0.02)
+        assert len(server.asked) == given + 1
 
 
 def test_an_expired_token_restarts_the_list(server: ScriptedServer, api: Api) -> None:
