@@ -54,8 +54,8 @@ def sync_run(source: str, cluster: str, clock: Callable[[], datetime]) -> Iterat
 
 
 def complete_run(source: str, cluster: str, counts: Counts, *, started_at: datetime, now: datetime) -> None:
-    """A list was read whole and stored."""
-    record_success(source, cluster, now=now, counts=counts)
+    """A list was read whole and stored. What it told was so when it began: later changes may have gone past it."""
+    record_success(source, cluster, now=started_at, counts=counts)
     status = SyncRun.Status.CHANGED if counts.written or counts.absent else SyncRun.Status.UNCHANGED
     _leave_run(source, cluster, started_at, now, counts, status, "")
     for sentence in counts.malformed[:_LOGGED_MALFORMED]:
@@ -117,8 +117,8 @@ class SyncRefused(Exception):
 
 
 def record_success(source: str, cluster: str, *, now: datetime, counts: Counts, lossless: bool = False) -> None:
-    """The source was read whole at `now`, or its watch told everything until then (`lossless`): nothing went unseen,
-    however long ago the last good read was."""
+    """What is stored is the source as of `now`, by a list that began then, or by a watch that told everything until
+    then (`lossless`): nothing went unseen, however long ago the last good read was."""
     with transaction.atomic():
         state, _created = SourceState.objects.get_or_create(source=source, cluster=cluster)
         if lossless:

@@ -114,6 +114,18 @@ def test_a_workload_that_vanished_between_list_and_read_is_left_to_the_next_pull
     assert pull_workloads(world.cluster, scripted, Clock(minute(2))).written == 0
 
 
+def test_what_vanished_while_a_list_was_read_did_so_after_its_beginning(
+    world: World, scripted: ScriptedCluster
+) -> None:
+    pull_workloads(world.cluster, scripted, Clock(minute(1)))
+    lost = scripted.jobs.pop()  # as well after its page as after the whole list
+    pull_workloads(world.cluster, scripted, Clock(minute(2)))
+    first, second = SyncRun.objects.order_by("started_at")
+    assert first.started_at < first.ended_at
+    row = world.row(lost)
+    assert (row.gone_after, row.gone_before) == (first.started_at, second.ended_at - timedelta(seconds=1))
+
+
 def test_a_list_that_would_mark_more_than_half_absent_is_repeated(world: World, scripted: ScriptedCluster) -> None:
     pull_workloads(world.cluster, scripted, Clock(minute(1)))
     all_jobs, scripted.jobs = scripted.jobs, []

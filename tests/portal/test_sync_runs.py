@@ -59,7 +59,7 @@ def test_a_run_leaves_what_it_did() -> None:
     run = SyncRun.objects.get()
     assert (run.started_at, run.ended_at, run.status) == (minute(1), minute(2), SyncRun.Status.CHANGED)
     assert (run.seen, run.written, run.absent, run.malformed, run.error) == (5, 2, 1, 1, "")
-    assert (state().last_good_at, state().resource_version, state().malformed) == (minute(2), 77, 1)
+    assert (state().last_good_at, state().resource_version, state().malformed) == (minute(1), 77, 1)
 
 
 def test_a_run_that_changed_nothing_says_so_and_keeps_the_version() -> None:
