@@ -1,6 +1,5 @@
 """Lists, then watches, for ever: what a watcher process consumes."""
 
-import queue
 import random
 import threading
 import time
@@ -10,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from gateways.errors import GatewayError, Gone, Unavailable
+from gateways.gathering import gather
 from gateways.records import Batch, Change, ObjectVersion, Outage, Page, Recovered, Relisted
 from gateways.watches import WATCH_SECONDS
 
@@ -25,9 +25,7 @@ Record = TypeVar("Record", bound=Identified)
 
 RELIST_SECONDS: Final = 600.0
 
-_MOST_CHANGES: Final = 500
-_GATHER_SECONDS: Final = 0.2
-_STOP_SECONDS: Final = 0.5
+_RELIST_AGAIN_SECONDS: Final = 60.0
 _PROBE_SECONDS: Final = 1
 _FIRST_PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 60.0
@@ -70,14 +68,7 @@ def follow(
     after growing pauses, Outage and Recovered say so. A list that an Outage interrupts is void. Reading happens in a
     thread of its own, at most two pages ahead; left alone it ends with the watch it is in, a good minute later.
     """
-    waiting: queue.Queue[Any] = queue.Queue(maxsize=2)
-    ended = threading.Event()
-    told = Reader(source, ended, since, relist_seconds).read()
-    threading.Thread(target=_pump, args=(told, waiting, ended), daemon=True, name="watch").start()
-    try:
-        yield from _gather(waiting, stop)
-    finally:
-        ended.set()
+    return gather(lambda ended: Reader(source, ended, since, relist_seconds).read(), stop)
 
 
 @dataclass
@@ -99,6 +90,7 @@ class Reader(Generic[Record]):
         self._lossless = True
         self._failures = 0
         self._was_gone = False
+        self._short_watches = 0
 
     def read(self) -> Generator[Read[Record], None, None]:
         """Pages, single changes (one without a record when a watch ended well), outages and recoveries."""
@@ -112,6 +104,7 @@ class Reader(Generic[Record]):
                 self._pause(error)
 
     def _list(self) -> Iterator[Read[Record]]:
+        self._relist_at = self.clock.seconds() + _RELIST_AGAIN_SECONDS  # if this one fails, the watch goes on meanwhile
         page: Page[Any] | None = None
         if self._is_complete and self.source.list_versions is not None:
             for page in self.source.list_versions():
@@ -121,29 +114,32 @@ class Reader(Generic[Record]):
                 yield page
         self._is_complete = True
         self._relist_at = self.clock.seconds() + self.relist_seconds
-        if page is not None and self._version is None:
-            # Otherwise the watch goes on from its own version: it tells what came and went before the list, too.
-            self._version = page.resource_version
-        elif page is not None and page.resource_version < (self._version or 0):
+        listed = page.resource_version if page else 0
+        if self._version is None:
+            self._version, self._lossless = listed, False
+            yield from self._succeeded()
+        elif listed < self._version:
             # A watch from a version to come is silent until then, without an error.
             raise Gone("the server went back to an older state: was it restored from a backup?")
-        yield from self._succeeded()
+        # Otherwise the watch goes on from its own version: it tells what came and went before the list, too.
 
     def _watch(self) -> Iterator[Read[Record]]:
-        began = self.clock.seconds()
-        version = self._version or 0
+        began, version, told = self.clock.seconds(), self._version or 0, False
         # After an outage a short watch finds out whether the version is still known: the server says so at once or,
         # by ending the watch in peace, not at all.
         for change in self.source.watch(version, _PROBE_SECONDS if self._outage else WATCH_SECONDS):
-            self._version = change.resource_version or self._version
+            self._version, told = change.resource_version or self._version, True
             yield from self._watched()
             yield change
             if self.ended.is_set():
                 return
         yield from self._watched()
         yield Change(None, False, self._version or 0)
-        if self.clock.seconds() - began < _PROBE_SECONDS / 2:
-            self.clock.wait(self.ended, _FIRST_PAUSE)  # a server that ends watches at once is not asked in a loop
+        # A server that ends watches at once, or does not know the kind, is not asked in a loop.
+        is_short = not told and self.clock.seconds() - began < _PROBE_SECONDS / 2
+        self._short_watches = self._short_watches + 1 if is_short else 0
+        if is_short:
+            self.clock.wait(self.ended, _pause_after(self._short_watches))
 
     def _watched(self) -> Iterator[Recovered]:
         self._failures, self._was_gone = 0, False
@@ -169,78 +165,9 @@ class Reader(Generic[Record]):
     def _pause(self, error: GatewayError) -> None:
         if isinstance(error, Gone) and self._failures == 1:
             return
-        pause = _FIRST_PAUSE * 2 ** min(self._failures - 1, 10) * random.uniform(0.5, 1)  # noqa: S311
         asked = error.retry_after if isinstance(error, Unavailable) else None
-        self.clock.wait(self.ended, min(max(pause, asked or 0), _LONGEST_PAUSE))
+        self.clock.wait(self.ended, min(max(_pause_after(self._failures), asked or 0), _LONGEST_PAUSE))
 
 
-def _pump(told: Generator[Any, None, None], waiting: "queue.Queue[Any]", ended: threading.Event) -> None:
-    try:
-        for item in told:
-            if not _put(waiting, item, ended):
-                return
-    except Exception as error:
-        _put(waiting, error, ended)  # raised where the consumer sees it
-    finally:
-        told.close()
-
-
-def _put(waiting: "queue.Queue[Any]", item: object, ended: threading.Event) -> bool:
-    while not ended.is_set():
-        try:
-            waiting.put(item, timeout=_STOP_SECONDS)
-        except queue.Full:
-            continue
-        return True
-    return False
-
-
-def _gather(waiting: "queue.Queue[Any]", stop: threading.Event) -> Iterator[Told[Any]]:
-    gathered = _Gathered()
-    while not stop.is_set():
-        try:
-            item = waiting.get(timeout=gathered.patience(time.monotonic()))
-        except queue.Empty:
-            yield from gathered.take()
-            continue
-        if isinstance(item, Change):
-            gathered.add(item, time.monotonic())
-            if gathered.is_due(time.monotonic()):
-                yield from gathered.take()
-            continue
-        yield from gathered.take()
-        if isinstance(item, Exception):
-            raise item
-        yield item
-    yield from gathered.take()
-
-
-class _Gathered:
-    """Changes on their way to a batch; of each object only the newest."""
-
-    def __init__(self) -> None:
-        self._changes: dict[object, Change[Any]] = {}
-        self._version = 0
-        self._due: float | None = None
-
-    def add(self, change: Change[Any], seconds: float) -> None:
-        self._due = self._due if self._due is not None else seconds + _GATHER_SECONDS
-        self._version = change.resource_version or self._version
-        if change.record is not None:
-            self._changes.pop(change.record.uid, None)
-            self._changes[change.record.uid] = change
-        elif change.malformed:
-            self._changes[object()] = change
-
-    def patience(self, seconds: float) -> float:
-        """How long to wait for the next change."""
-        return _STOP_SECONDS if self._due is None else max(0.0, self._due - seconds)
-
-    def is_due(self, seconds: float) -> bool:
-        return len(self._changes) >= _MOST_CHANGES or (self._due is not None and seconds >= self._due)
-
-    def take(self) -> Iterator[Batch[Any]]:
-        if self._due is not None:
-            batch = Batch(tuple(self._changes.values()), self._version)
-            self._changes, self._due = {}, None
-            yield batch
+def _pause_after(failures: int) -> float:
+    return min(_FIRST_PAUSE * 2.0 ** min(failures - 1, 10), _LONGEST_PAUSE) * random.uniform(0.5, 1)  # noqa: S311
