@@ -11,7 +11,10 @@ os.environ.update(
 )
 
 from portal.settings import *  # noqa: E402,F403
-from portal.settings import STORAGES  # noqa: E402
+from portal.settings import DATABASES, STORAGES, VAR_DIR  # noqa: E402
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # In a file as everywhere else: threads that share one in memory fail at each other's locks instead of waiting.
+    DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test.sqlite3"}

@@ -1,0 +1,43 @@
+"""A control plane that has Kueue's kinds but no Kueue: only tests move anything, and all is back soon after a stop."""
+
+from tests.cluster import kueue
+from tests.cluster.client import KUEUE, path
+from tests.cluster.plane import ControlPlane
+
+
+class StillPlane(ControlPlane):
+    """`is_away` while its API server is stopped."""
+
+    is_away = False
+    is_set_up = False
+
+    def start(self) -> None:
+        self._write_credentials()
+        self._start_etcd()
+        self.start_api_server()
+        self._grant_portal()
+        self.add_kinds()
+        self.is_set_up = True
+
+    def start_api_server(self) -> None:
+        super().start_api_server()
+        self.is_away = False
+        if self.is_set_up:  # a server that is back says ready before it knows whom it may answer and what it stores
+            self.processes.wait_until("workloads", lambda: self.portal.ask("GET", path("workloads")).ok)
+
+    def stop_api_server(self) -> None:
+        super().stop_api_server()
+        self.is_away = True
+
+    def add_kinds(self) -> None:
+        """Returns when they are served."""
+        for crd in kueue.crds(webhook_port=0, authority=b""):
+            crd["spec"]["conversion"] = {"strategy": "None"}
+            self.admin.create("customresourcedefinitions", crd)
+        self.processes.wait_until("Kueue's kinds", self._serves_kueue)
+
+    def remove_kinds(self) -> None:
+        """With every object of them. Returns when none is served."""
+        for crd in kueue.crds(webhook_port=0, authority=b""):
+            self.admin.delete("customresourcedefinitions", crd["metadata"]["name"])
+        self.processes.wait_until("the end of Kueue's kinds", lambda: self.admin.ask("GET", KUEUE).status_code == 404)

@@ -1,0 +1,222 @@
+"""An API server that goes away, and one that forgets."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from jobs.models import Workload
+from jobs.sync import LIVE, SOURCES, WORKLOADS
+from portal.models import Gap, SourceState, SyncRun
+from portal.sync_runs import GAP_AFTER
+from tests.cluster import jobs
+from tests.cluster.client import path
+from tests.cluster.sync.ledgers import Ledger, Ledgers
+from tests.cluster.sync.paging import between_pages
+from tests.cluster.sync.scene import OWNERS, Scene
+from tests.cluster.sync.still import StillPlane
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+LINE = [f"job-{n}" for n in range(8)]
+
+
+@pytest.fixture
+def ledgers(still_ledgers: Ledgers) -> Ledgers:
+    return still_ledgers
+
+
+@pytest.fixture
+def scene(still_scene: Scene) -> Scene:
+    return still_scene
+
+
+@pytest.fixture
+def plane(still_plane: StillPlane) -> StillPlane:
+    return still_plane
+
+
+@pytest.fixture
+def line(scene: Scene, ledgers: Ledgers) -> list[str]:
+    """Workloads that both ledgers know."""
+    for name in LINE:
+        scene.submit(OWNERS, name, 6)
+    ledgers.agree()
+    return LINE
+
+
+def live(ledger: Ledger) -> set[str]:
+    found = Workload.objects.live().filter(cluster=ledger.cluster, namespace=ledger.scene.place(OWNERS))
+    return set(found.values_list("name", flat=True))
+
+
+def last_run(ledger: Ledger) -> SyncRun:
+    return SyncRun.objects.filter(cluster=str(ledger), source=WORKLOADS).latest("pk")
+
+
+def failing(ledger: Ledger, sources: tuple[str, ...]) -> dict[str, str]:
+    """The last error of each source that fails."""
+    states = SourceState.objects.filter(cluster=str(ledger), source__in=sources, failing_since__isnull=False)
+    return dict(states.values_list("source", "last_error"))
+
+
+def test_a_list_outlives_a_restart_of_the_api_server(
+    plane: StillPlane, ledgers: Ledgers, line: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pulled = ledgers.pulled
+    between_pages(monkeypatch, plane.restart_api_server)
+
+    pulled.look()
+
+    assert last_run(pulled).status != SyncRun.Status.FAILED
+    assert last_run(pulled).absent == 0
+    assert live(pulled) == set(line)
+    ledgers.agree()
+
+
+def test_a_list_that_breaks_off_loses_nothing(
+    scene: Scene, plane: StillPlane, ledgers: Ledgers, line: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.delete(OWNERS, line[-1])
+    scene.submit(OWNERS, "late", 1)
+    between_pages(monkeypatch, plane.stop_api_server)
+
+    ledgers.pulled.look()
+
+    run = last_run(ledgers.pulled)
+    assert (run.status, run.absent) == (SyncRun.Status.FAILED, 0)
+    assert "does not answer" in run.error
+    assert live(ledgers.pulled) >= set(line)
+    assert failing(ledgers.pulled, (WORKLOADS,))[WORKLOADS] == run.error
+    plane.start_api_server()
+    ledgers.agree()
+    assert not failing(ledgers.pulled, SOURCES)
+    assert not Gap.objects.exists()
+
+
+def test_what_is_deleted_while_a_list_is_read_is_gone_after_it_began(
+    scene: Scene, ledgers: Ledgers, line: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = []
+
+    def delete() -> None:
+        scene.delete(OWNERS, line[0])
+        times.append(timezone.now())
+
+    between_pages(monkeypatch, delete)
+    ledgers.pulled.look()
+    ledgers.pulled.agree()
+
+    workload = ledgers.pulled.workload(OWNERS, line[0])
+    assert workload.gone_after < times[0] < workload.gone_before
+
+
+def test_an_absent_api_server_is_told_by_every_pull_and_leaves_a_gap(
+    plane: StillPlane, ledgers: Ledgers, line: list[str]
+) -> None:
+    pulled = ledgers.pulled
+    seen_at = {state.source: state.last_good_at for state in SourceState.objects.filter(cluster=str(pulled))}
+    plane.stop_api_server()
+    for pulled.ahead in (timedelta(0), GAP_AFTER):
+        pulled.look()
+        assert set(failing(pulled, SOURCES)) == set(SOURCES)
+    assert "does not answer" in failing(pulled, SOURCES)[WORKLOADS]
+    assert live(pulled) == set(line)
+
+    plane.start_api_server()
+    pulled.agree()
+
+    gaps = Gap.objects.filter(cluster=str(pulled))
+    assert {gap.source: gap.start for gap in gaps} == seen_at
+    assert all(gap.cause == Gap.Cause.UNREACHABLE and gap.end is not None for gap in gaps)
+    assert not failing(pulled, SOURCES)
+
+
+def test_a_watch_outlives_an_api_server_that_was_away(
+    scene: Scene, plane: StillPlane, ledgers: Ledgers, line: list[str]
+) -> None:
+    watched = ledgers.watched
+    plane.stop_api_server()
+    watched.until("failures", lambda: set(failing(watched, LIVE)) == set(LIVE))
+    watched.ahead = GAP_AFTER
+    watched.until("gaps", lambda: Gap.objects.filter(cluster=str(watched), end__isnull=True).count() == len(LIVE))
+    stopped_at = Gap.objects.get(cluster=str(watched), source=WORKLOADS).start
+
+    plane.start_api_server()
+    scene.delete(OWNERS, line[-1])
+    scene.submit(OWNERS, "late", 1)
+    deleted_at = watched.clock()
+    watched.agree()
+    watched.until("recoveries", lambda: not failing(watched, LIVE))
+
+    assert live(watched) == {*line[:-1], "late"}
+    workload = watched.workload(OWNERS, line[-1])
+    assert workload.gone_after <= deleted_at
+    assert workload.gone_before > stopped_at
+    assert not Gap.objects.filter(cluster=str(watched), end__isnull=True).exists()
+
+
+def test_a_page_that_etcd_forgot_begins_the_list_again(
+    scene: Scene, plane: StillPlane, ledgers: Ledgers, line: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pulled = ledgers.pulled
+    is_forgotten = forgettable_page(plane)
+
+    def forget() -> None:
+        scene.delete(OWNERS, line[-1])
+        scene.submit(OWNERS, "late", 1)
+        plane.compact()
+        jobs.wait_for("410", is_forgotten)
+
+    between_pages(monkeypatch, forget)
+    pulled.look()
+
+    assert last_run(pulled).status == SyncRun.Status.CHANGED
+    assert live(pulled) == {*line[:-1], "late"}
+    assert last_run(pulled).absent == 1
+    assert not Gap.objects.exists()
+    ledgers.agree()
+
+
+def forgettable_page(plane: StillPlane) -> Callable[[], bool]:
+    """Whether the API server no longer knows the next page of a list that began now."""
+    page = plane.portal.call("GET", path("workloads"), params={"limit": "1"})
+    following = {"limit": "1", "continue": page["metadata"]["continue"]}
+    return lambda: plane.portal.ask("GET", path("workloads"), params=following).status_code == 410
+
+
+def test_a_watch_that_comes_back_to_a_server_that_forgot_lists_anew(
+    scene: Scene, plane: StillPlane, ledgers: Ledgers, line: list[str]
+) -> None:
+    watched = ledgers.watched
+    watched.stop()
+    stopped_at, before = timezone.now(), last_run(watched)
+    scene.delete(OWNERS, line[-1])
+    scene.submit(OWNERS, "late", 1)
+    deleted_at = timezone.now()
+    plane.compact()
+    plane.restart_api_server()  # its memory of changes begins anew
+
+    watched.start()
+    watched.agree()
+
+    assert last_run(watched).pk > before.pk
+    assert live(watched) == {*line[:-1], "late"}
+    workload = watched.workload(OWNERS, line[-1])
+    assert workload.gone_after < stopped_at < deleted_at < workload.gone_before
+    assert not Gap.objects.exists()
+
+
+def test_a_watch_that_comes_back_soon_goes_on_without_a_list(scene: Scene, ledgers: Ledgers, line: list[str]) -> None:
+    watched = ledgers.watched
+    watched.stop()
+    before = last_run(watched)
+    scene.delete(OWNERS, line[-1])
+    scene.submit(OWNERS, "late", 1)
+
+    watched.start()
+    watched.agree()
+
+    assert last_run(watched) == before
+    assert live(watched) == {*line[:-1], "late"}
