@@ -3,6 +3,7 @@
 import base64
 import os
 import secrets
+import shutil
 import subprocess
 from pathlib import Path
 from types import TracebackType
@@ -221,7 +222,7 @@ class ControlPlane:
         for file in (self.folder / "tls").iterdir():
             (certificates / file.name).write_bytes(file.read_bytes())
         own_etc = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", _OWN_ETC, "sh", str(layer)]
-        if subprocess.run([*own_etc, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+        if shutil.which("unshare") and subprocess.run([*own_etc, "true"], stderr=subprocess.DEVNULL).returncode == 0:
             self.processes.start("kueue", [*own_etc, *command])
         elif os.geteuid() == 0:
             self._write_metrics_certificates(certificates)

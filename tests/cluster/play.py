@@ -12,7 +12,7 @@ from tests.cluster.situations import Situation
 
 Json = dict[str, Any]
 
-SIDE_BY_SIDE = 24
+SIDE_BY_SIDE = 16
 LABEL = "situation"
 KINDS = {
     "resourceflavors": "ResourceFlavor",
@@ -22,6 +22,9 @@ KINDS = {
     "workloads": "Workload",
 }
 SETTLE_ROUNDS = 20
+BATCH_SECONDS = 1.0  # for as long Kueue gathers reasons to try again what did not fit
+PATIENCE_SECONDS = 120
+WAITS = "Pending the preemption of"
 ORDER_SECONDS = 5
 
 
@@ -42,8 +45,7 @@ class _Play:
         self.situation = situation
         self.name = situation.name
         self.renewals = 0
-        self.canaries: list[Canary] = []
-        self.cohorts_changed = True
+        self.canaries = 0
 
     def run(self) -> Json:
         self.client.create("namespaces", objects.namespace(self.name))
@@ -66,11 +68,9 @@ class _Play:
             self._create("workloads", manifest)
 
     def _edit(self, step: Json) -> None:
-        self.cohorts_changed |= step["collection"] == "cohorts"
         self.client.merge(step["collection"], step["name"], {"spec": step["spec"]})
 
     def _drop(self, step: Json) -> None:
-        self.cohorts_changed |= step["collection"] == "cohorts"
         self.client.delete(step["collection"], step["name"])
 
     def _finish(self, step: Json) -> None:
@@ -99,16 +99,16 @@ class _Play:
     def _settle(self, step: Json) -> None:
         """Return when nothing but messages changed from one round to the next.
 
-        Quiet alone tells nothing: a busy Kueue writes a queue's status up to ten seconds late. So each round renews
-        the queues and waits until every status is of the new generation. No status tells that of a Cohort, but Kueue
-        handles Cohorts one after the other: a canary in a new one comes through when the changes before it are known.
+        Quiet alone tells nothing: a busy Kueue may take ten seconds to try a Workload or to write a queue's status. So
+        each round sends a canary, which passes with the next one of every queue, and then renews the queues and waits
+        until every status is of the new generation.
         """
-        if self.cohorts_changed:
-            self._send_canary()
         before = None
         for _ in range(SETTLE_ROUNDS):
+            time.sleep(BATCH_SECONDS)
+            self._send_canary()
             self._renew_queues()
-            jobs.wait_for(f"fresh status of the queues of {self.name}", self._are_fresh, 60)
+            jobs.wait_for(f"fresh status of the queues of {self.name}", self._are_fresh, PATIENCE_SECONDS)
             after = self._state()
             if after == before:
                 return
@@ -116,11 +116,11 @@ class _Play:
         raise AssertionError(f"{self.name} did not settle in {SETTLE_ROUNDS} rounds")
 
     def _send_canary(self) -> None:
-        canary = Canary(self.client, self.name, f"{self.name}-canary{len(self.canaries)}")
-        self.canaries.append(canary)
+        self.canaries += 1
+        canary = Canary(self.client, self.name, f"{self.name}-canary{self.canaries}")
         canary.send()
-        jobs.wait_for(f"the canary of {self.name}", canary.is_through, 60)
-        self.cohorts_changed = False
+        jobs.wait_for(f"the canary of {self.name}", canary.is_through, PATIENCE_SECONDS)
+        canary.remove()
 
     def _renew_queues(self) -> None:
         """Give every queue a new generation with another spelling of the same spec. That renews its weighted share,
@@ -146,7 +146,12 @@ class _Play:
         found = {collection: self._list(collection) for collection in KINDS}
         order = {q["metadata"]["name"]: self._order(q) for q in found["clusterqueues"]}
         items = [{**item, "kind": KINDS[collection]} for collection, items in found.items() for item in items]
-        return {"fair_sharing": self.situation.fair_sharing, "order": order, "items": items}
+        return {
+            "fair_sharing": self.situation.fair_sharing,
+            "order": order,
+            "preemptors": self._preemptors(),
+            "items": items,
+        }
 
     def _order(self, queue: Json) -> list[str]:
         """The visibility API leaves out the one that the scheduler is trying: where that is one all the time, the
@@ -158,10 +163,14 @@ class _Play:
             longest = max(longest, self.client.pending(name), key=len)
         return [f"{p['metadata']['namespace']}/{p['metadata']['name']}" for p in longest]
 
+    def _preemptors(self) -> list[str]:
+        """Whoever preempted or waited for victims to stop, at any time: events tell, conditions are overwritten."""
+        events = self.client.call("GET", f"/apis/events.k8s.io/v1/namespaces/{self.name}/events")["items"]
+        found = (e["regarding"]["name"] for e in events if e["reason"] == "PreemptedWorkload" or WAITS in e["note"])
+        return sorted({f"{self.name}/{name}" for name in found})
+
     def _clear(self) -> None:
         """Make room in Kueue; nobody waits for the end of it."""
-        for canary in self.canaries:
-            canary.remove()
         for collection in ("workloads", "localqueues"):
             self.client.call("DELETE", path(collection, self.name))
         for collection in ("clusterqueues", "cohorts", "resourceflavors"):
