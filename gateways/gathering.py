@@ -23,7 +23,7 @@ def gather(reading: Reading, stop: threading.Event) -> Generator[Any, None, None
     waiting: queue.Queue[Any] = queue.Queue(_READ_AHEAD)
     ended = threading.Event()
     threading.Thread(target=_pump, args=(reading(ended), waiting, ended), daemon=True, name="watch").start()
-    batch = _Batching()
+    batch = Batching()
     try:
         while not stop.is_set():
             try:
@@ -66,7 +66,7 @@ def _put(waiting: "queue.Queue[Any]", item: object, ended: threading.Event) -> b
     return False
 
 
-class _Batching:
+class Batching:
     """Changes on their way to a batch; of each object only the newest."""
 
     def __init__(self) -> None:

@@ -301,4 +301,4 @@ def test_a_server_of_another_authority_is_refused(tls_server: ScriptedServer, tm
 def test_plain_http_on_a_tls_port_is_unavailable(tls_server: ScriptedServer, tmp_path: Path) -> None:
     file = write_kubeconfig(tmp_path / "k", tls_server.url.replace("https", "http"))
     with pytest.raises(Unavailable):
-        connect(by_file(file)).get(PATH)
+        connect(by_file(file)).post(PATH, {})

@@ -34,18 +34,24 @@ class Now:
 class StubbedSession:
     """A session whose EKS answers as the stubber is told; its STS signs without a network."""
 
-    def __init__(self) -> None:
-        self.real = boto3.Session("AKIAEXAMPLE", SECRET, "session-token")
-        self.eks = self.real.client("eks", region_name="sa-east-1")
+    def __init__(self, real: boto3.Session) -> None:
+        self.real = real
+        self.eks = real.client("eks", region_name="sa-east-1")
         self.stubber = Stubber(self.eks)
 
     def client(self, name: str, region_name: str, config: Any) -> Any:
         return self.eks if name == "eks" else self.real.client(name, region_name=region_name, config=config)
 
 
+@pytest.fixture(scope="module")
+def aws() -> boto3.Session:
+    """Made once: it reads AWS's models."""
+    return boto3.Session("AKIAEXAMPLE", SECRET, "session-token")
+
+
 @pytest.fixture
-def session() -> Iterator[StubbedSession]:
-    stubbed = StubbedSession()
+def session(aws: boto3.Session) -> Iterator[StubbedSession]:
+    stubbed = StubbedSession(aws)
     with stubbed.stubber:
         yield stubbed
 

@@ -7,11 +7,63 @@ from typing import Any
 import pytest
 
 from gateways.errors import Unavailable
-from gateways.gathering import gather
+from gateways.gathering import Batching, gather
 from gateways.records import Batch, Change, Outage
 from tests.gateways.things import alive, change, page
 
 Told = Generator[Any, None, None]
+
+
+def batch_of(*changes: Change[Any]) -> Batch[Any]:
+    batching = Batching()
+    for each in changes:
+        batching.add(each, 0)
+    (batch,) = batching.take()
+    return batch
+
+
+def test_of_each_object_the_newest_change_is_kept_in_order() -> None:
+    batch = batch_of(change("a", 101), change("b", 102), change("a", 103), alive(110))
+    assert batch == Batch((change("b", 102), change("a", 103)), 110)
+
+
+def test_a_deletion_is_kept_beside_the_object_that_follows_it() -> None:
+    batch = batch_of(change("old", 101), change("old", 102, deleted=True), change("new", 103))
+    assert batch.changes == (change("old", 102, deleted=True), change("new", 103))
+
+
+def test_every_malformed_object_is_told() -> None:
+    batch = batch_of(Change(None, False, 101, "one"), Change(None, False, 102, "two"))
+    assert [c.malformed for c in batch.changes] == ["one", "two"]
+
+
+def test_a_version_that_cannot_be_read_does_not_undo_the_last() -> None:
+    assert batch_of(change("a", 101), Change(None, False, 0, "no metadata")).resource_version == 101
+
+
+def test_a_sign_of_life_is_an_empty_batch() -> None:
+    assert batch_of(alive(100)) == Batch((), 100)
+
+
+def test_a_batch_is_due_a_fifth_of_a_second_after_its_first_change() -> None:
+    batching = Batching()
+    assert not batching.is_due(1000)
+    batching.add(change("a", 101), 1000)
+    batching.add(change("b", 102), 1000.125)
+    assert batching.patience(1000.125) == pytest.approx(0.075)
+    assert not batching.is_due(1000.125)
+    assert batching.is_due(1000.2)
+    list(batching.take())
+    assert not batching.is_due(2000)
+    assert list(batching.take()) == []
+
+
+def test_a_batch_is_due_with_five_hundred_objects() -> None:
+    batching = Batching()
+    for n in range(500):
+        assert not batching.is_due(0)
+        batching.add(change(f"thing-{n}", 101 + n), 0)
+    assert batching.is_due(0)
 
 
 def told_then_silence(*told: Any) -> Callable[[threading.Event], Told]:
@@ -22,64 +74,34 @@ def told_then_silence(*told: Any) -> Callable[[threading.Event], Told]:
     return read
 
 
-def gathered(*told: Any, until: Callable[[Any], bool] = lambda event: isinstance(event, Batch)) -> list[Any]:
-    """What is gathered of `told` up to the event that `until` accepts."""
-    stop = threading.Event()
-    events = []
-    for event in gather(told_then_silence(*told), stop):
-        events.append(event)
-        if until(event):
-            stop.set()
-    return events
-
-
-def test_of_each_object_the_newest_change_is_kept_in_order() -> None:
-    assert gathered(page(100), change("a", 101), change("b", 102), change("a", 103), alive(110)) == [
-        page(100),
-        Batch((change("b", 102), change("a", 103)), 110),
-    ]
-
-
-def test_a_deletion_is_kept_beside_the_object_that_follows_it() -> None:
-    (batch,) = gathered(change("old", 101), change("old", 102, deleted=True), change("new", 103))
-    assert batch.changes == (change("old", 102, deleted=True), change("new", 103))
-
-
-def test_a_batch_never_holds_more_than_five_hundred() -> None:
-    changes = [change(f"thing-{n}", 101 + n) for n in range(1200)]
-    batches = gathered(*changes, until=lambda event: event.resource_version == 1300)
-    assert max(len(batch.changes) for batch in batches) == 500
-    assert [c for batch in batches for c in batch.changes] == changes
-
-
-def test_every_malformed_object_is_told() -> None:
-    (batch,) = gathered(Change(None, False, 101, "one"), Change(None, False, 102, "two"))
-    assert [c.malformed for c in batch.changes] == ["one", "two"]
-
-
-def test_changes_are_told_before_what_comes_after_them() -> None:
+def test_batches_and_all_else_are_told_in_order() -> None:
     outage = Outage(Unavailable("down"), datetime(2026, 3, 1, tzinfo=UTC))
-    assert gathered(change("a", 101), outage, until=lambda event: event is outage) == [
-        Batch((change("a", 101),), 101),
-        outage,
-    ]
+    changes = [change(f"thing-{n}", 101 + n) for n in range(1200)]
+    stop, events = threading.Event(), []
+    for event in gather(told_then_silence(page(100), *changes, outage), stop):
+        events.append(event)
+        if event is outage:
+            stop.set()
+    assert events[0] == page(100)
+    assert events[-1] is outage
+    assert [c for batch in events[1:-1] for c in batch.changes] == changes
 
 
-def test_a_sign_of_life_is_an_empty_batch() -> None:
-    assert gathered(alive(100)) == [Batch((), 100)]
-
-
-def test_changes_are_told_within_a_moment() -> None:
+def test_changes_are_told_soon_although_reading_goes_on() -> None:
+    events = gather(told_then_silence(change("a", 101)), threading.Event())
     began = time.monotonic()
-    gathered(change("a", 101))
-    assert time.monotonic() - began < 0.6
+    assert next(events) == Batch((change("a", 101),), 101)
+    assert time.monotonic() - began < 2
+    events.close()
 
 
 def test_a_stop_is_heeded_within_a_second_while_reading_hangs() -> None:
     stop = threading.Event()
-    threading.Timer(0.1, stop.set).start()
+    events = gather(told_then_silence(page(100)), stop)
+    assert next(events) == page(100)
+    threading.Timer(0.05, stop.set).start()
     began = time.monotonic()
-    assert list(gather(told_then_silence(page(100)), stop)) == [page(100)]
+    assert list(events) == []
     assert time.monotonic() - began < 1
 
 
