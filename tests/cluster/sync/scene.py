@@ -27,11 +27,16 @@ class Scene:
         self.admin = admin
         self.name = f"sync-{next(_numbers)}"
         self.flavor = self.name
-        admin.create("resourceflavors", objects.flavor(self.flavor))
-        for team, gpus in QUOTA.items():
+        for team in QUOTA:
             admin.create("namespaces", objects.namespace(self.place(team)))
+        self.set_up()
+
+    def set_up(self) -> None:
+        """Everything but the namespaces."""
+        self.admin.create("resourceflavors", objects.flavor(self.flavor))
+        for team, gpus in QUOTA.items():
             self.create_queue(team, gpus)
-            admin.create("localqueues", objects.local_queue(self.place(team), LOCAL_QUEUE, self.place(team)))
+            self.admin.create("localqueues", objects.local_queue(self.place(team), LOCAL_QUEUE, self.place(team)))
 
     def wait_until_active(self) -> None:
         jobs.wait_for("active queues", lambda: all(jobs.is_true(self.queue(team), "Active") for team in QUOTA))

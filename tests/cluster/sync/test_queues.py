@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 
 def test_a_queue_that_is_deleted_and_created_again_goes_on_as_one_line(scene: Scene, ledgers: Ledgers) -> None:
-    scene.submit(OWNERS, "large", 9)
+    scene.submit(OWNERS, "large", 11)
     scene.until(OWNERS, "large", "QuotaReserved", "False")
     first = scene.queue(OWNERS)["metadata"]["uid"]
     ledgers.agree()
@@ -22,7 +22,7 @@ def test_a_queue_that_is_deleted_and_created_again_goes_on_as_one_line(scene: Sc
     scene.delete_queue(OWNERS)
     ledgers.watched.agree()  # the other one does not look in between
     assert not QueueNow.objects.filter(cluster=ledgers.watched.cluster, cluster_queue=scene.place(OWNERS)).exists()
-    scene.create_queue(OWNERS, 9)
+    scene.create_queue(OWNERS, 11)
     scene.until(OWNERS, "large", "Admitted")
     ledgers.agree()
 
@@ -37,13 +37,9 @@ def test_a_queue_that_is_deleted_and_created_again_goes_on_as_one_line(scene: Sc
         versions = ledger.versions(OWNERS)
         assert [v.valid_to for v in versions] == [*(v.valid_from for v in versions[1:]), None]
         assert ledger.state(OWNERS, "large") == JobState.RUNNING
-        assert (ledger.queue(OWNERS).nominal, ledger.queue(OWNERS).usage) == (9, 9)
-        assert quotas(ledger.cluster, scene) == [6, 9]
-
-
-def quotas(cluster: object, scene: Scene) -> list[int]:
-    lines = QuotaLine.objects.filter(cluster=cluster, owner=scene.place(OWNERS), flavor=scene.flavor)
-    return list(lines.order_by("valid_from").values_list("nominal", flat=True))
+        assert (ledger.queue(OWNERS).nominal, ledger.queue(OWNERS).usage) == (11, 11)
+        lines = QuotaLine.objects.filter(cluster=ledger.cluster, owner=scene.place(OWNERS))
+        assert list(lines.order_by("valid_from").values_list("nominal", flat=True)) == [6, 11]
 
 
 def test_a_queue_that_is_being_deleted_stays_until_its_last_workload_ends(scene: Scene, ledgers: Ledgers) -> None:
