@@ -1,6 +1,5 @@
 """How a cluster is reached, and the official client's configuration made from it."""
 
-import copy
 import os
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -82,7 +81,8 @@ def _user_of(content: dict[str, Any], path: str, context: str) -> dict[str, Any]
     if not name:
         raise ConfigurationError(f"the kubeconfig {path} names no current context, and none was chosen")
     chosen = _entry(content, "contexts", "context", name, path)
-    _entry(content, "clusters", "cluster", chosen.get("cluster"), path)
+    if not _entry(content, "clusters", "cluster", chosen.get("cluster"), path).get("server"):
+        raise ConfigurationError(f"the kubeconfig {path} names no server for the cluster {chosen['cluster']!r}")
     user = chosen.get("user")
     return _entry(content, "users", "user", user, path) if user else {}
 
@@ -91,7 +91,8 @@ def _entry(content: dict[str, Any], section: str, field: str, name: object, path
     entries = content.get(section)
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and entry.get("name") == name and isinstance(entry.get(field), dict):
-            return copy.copy(entry[field])
+            found: dict[str, Any] = entry[field]
+            return found
     raise ConfigurationError(f"the kubeconfig {path} has no {field} {name!r}")
 
 

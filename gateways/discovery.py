@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gateways.errors import NotFound
+from gateways.errors import BadReply, NotFound
 from gateways.http import Api
 
 
@@ -23,6 +23,8 @@ def served_group(api: Api, group: str, versions: Iterable[str]) -> ServedGroup:
             answer = api.get(root)
         except NotFound:
             continue
-        listed = answer.get("resources") or ()
-        return ServedGroup(root, frozenset(r["name"] for r in listed if isinstance(r, dict) and "name" in r))
+        try:
+            return ServedGroup(root, frozenset(str(resource["name"]) for resource in answer["resources"]))
+        except (KeyError, TypeError) as error:
+            raise BadReply(f"{root}: no list of resources") from error
     raise NotFound(f"the cluster does not serve {group} in any of the versions {', '.join(versions)}")

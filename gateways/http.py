@@ -17,7 +17,7 @@ from kubernetes.client import ApiClient, Configuration
 from urllib3.exceptions import HTTPError
 
 from gateways.connections import Connection, configuration
-from gateways.errors import BadReply, ConfigurationError, Unavailable
+from gateways.errors import BadReply, ConfigurationError, GatewayError, Unavailable
 from gateways.refusals import refusal, unreachable
 
 JSON: Final = "application/json"
@@ -134,7 +134,7 @@ class Api:
                 made = self._load()
                 if instead_of is not None and made.host != instead_of.configuration.host:
                     raise ConfigurationError("the settings now name another server than the one that refuses the token")
-                self._client = ApiClient(made)
+                self._client = _client(made)
             return self._client
 
     def _send(self, client: ApiClient, call: _Call) -> tuple[urllib3.BaseHTTPResponse, str]:
@@ -187,6 +187,13 @@ def connect(connection: Connection) -> Api:
     return Api(partial(configuration, connection))
 
 
+def _client(made: Configuration) -> ApiClient:
+    try:
+        return ApiClient(made)
+    except (HTTPError, ImportError) as error:
+        raise ConfigurationError(f"the proxy of the connection cannot be used ({type(error).__name__})") from error
+
+
 def _parsed(body: bytes) -> Any:
     """orjson makes some 50,000 dicts of one page; collecting garbage while they are made takes twice the parsing."""
     was_enabled = gc.isenabled()
@@ -199,7 +206,13 @@ def _parsed(body: bytes) -> Any:
 
 
 def _authorization(made: Configuration) -> str:
-    token = (made.get_api_key_with_prefix("BearerToken", alias="authorization") or "").strip()
+    try:
+        token = (made.get_api_key_with_prefix("BearerToken", alias="authorization") or "").strip()
+    except GatewayError:
+        raise
+    except Exception:
+        # What a token file, a plugin or an identity provider throws here may quote the old token.
+        raise ConfigurationError("the token of the connection cannot be renewed") from None
     if token.isascii() and (token.isprintable() or not token):
         return token
     # Said here, since http.client would quote the token.

@@ -24,9 +24,12 @@ class Kubernetes:
     def identity(self) -> str:
         """The uid of the namespace kube-system, which no two clusters share."""
         path = f"/api/v1/namespaces/{_IDENTITY_NAMESPACE}"
-        uid = (self._api.get(path).get("metadata") or _EMPTY).get("uid")
+        try:
+            uid = self._api.get(path)["metadata"]["uid"]
+        except (KeyError, TypeError) as error:
+            raise BadReply(f"{path}: a namespace without uid") from error
         if not isinstance(uid, str) or not uid:
-            raise BadReply(f"{path}: a namespace without uid")
+            raise BadReply(f"{path}: a namespace with an empty uid")
         return uid
 
     def server_version(self) -> str:

@@ -146,13 +146,14 @@ class Kueue:
 
     def _path(self, kind: Kind[Any]) -> str:
         """Where all objects of the kind are; empty for a recent kind that is not served. Raises NotFound."""
-        if self._served is None or kind.plural not in self._served.resources:
-            self._served = served_group(self._api, KUEUE_GROUP, KUEUE_VERSIONS)
-        if kind.plural in self._served.resources:
-            return f"{self._served.root}/{kind.plural}"
+        served = self._served
+        if served is None or kind.plural not in served.resources:
+            served = self._served = served_group(self._api, KUEUE_GROUP, KUEUE_VERSIONS)
+        if kind.plural in served.resources:
+            return f"{served.root}/{kind.plural}"
         if kind.is_recent:
             return ""
-        raise NotFound(f"the cluster serves {self._served.root} without {kind.plural}: is Kueue installed completely?")
+        raise NotFound(f"the cluster serves {served.root} without {kind.plural}: is Kueue installed completely?")
 
 
 def _position(item: Json) -> QueuePosition:
@@ -168,6 +169,8 @@ def _position(item: Json) -> QueuePosition:
 
 
 def _images(pod: Json) -> list[str]:
-    """The images of one pod; none when it cannot be read."""
-    containers = (pod.get("spec") or {}).get("containers") or ()
-    return [c["image"] for c in containers if isinstance(c, dict) and isinstance(c.get("image"), str)]
+    """The images of one pod. Raises MalformedObject."""
+    try:
+        return [str(container["image"]) for container in pod["spec"]["containers"]]
+    except (KeyError, TypeError) as error:
+        raise MalformedObject("a pod without images") from error

@@ -8,6 +8,7 @@ import orjson
 import urllib3
 from urllib3.exceptions import (
     ConnectTimeoutError,
+    LocationValueError,
     NameResolutionError,
     NewConnectionError,
     ProtocolError,
@@ -53,6 +54,8 @@ def unreachable(host: str, error: Exception) -> GatewayError:
     place = urlsplit(host).netloc.rpartition("@")[2] or "the API server"
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return ConfigurationError(f"{place}: its certificate is not signed by the configured certificate authority")
+    if isinstance(error, LocationValueError):
+        return ConfigurationError(f"{place}: no address of a server")
     for kind, reason in _REASONS:
         if isinstance(error, kind):
             return Unavailable(f"{place} does not answer: {reason}")

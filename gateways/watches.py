@@ -5,7 +5,7 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
-from gateways.errors import BadReply
+from gateways.errors import BadReply, Unavailable
 from gateways.http import Api
 from gateways.records import Change
 from gateways.refusals import blanked, status_error
@@ -40,7 +40,8 @@ def watch(
 
 
 def lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The non-empty lines of a byte stream; a last one that was cut off is left out. Raises BadReply."""
+    """The non-empty lines of a byte stream. Raises Unavailable when the last one is cut off, BadReply when one is
+    endless."""
     begun: list[bytes] = []
     length = 0
     for chunk in chunks:
@@ -54,6 +55,8 @@ def lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
         length += len(rest)
         if length > _LONGEST_LINE:
             raise BadReply("a watch event of more than 32 MiB")
+    if b"".join(begun).strip():
+        raise Unavailable("the watch broke off within an event")
 
 
 def _change(path: str, line: bytes, parse: Callable[[Json], Record]) -> Change[Record]:

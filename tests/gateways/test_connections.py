@@ -15,10 +15,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from kubernetes.client import Configuration
 
 from gateways.connections import Connection, configuration
 from gateways.errors import ConfigurationError, Unavailable
-from gateways.http import connect
+from gateways.http import Api, connect
 from tests.gateways.scripted import TOKEN, ScriptedServer, reply, status, write_kubeconfig
 
 PATH = "/version"
@@ -122,6 +123,38 @@ def test_a_broken_section_is_named(kubeconfig: Path, section: str, said: str, co
     whole[section] = content if section != "current-context" else None
     kubeconfig.write_text(yaml.safe_dump(whole))
     assert said in refused(kubeconfig)
+
+
+@pytest.mark.parametrize("url", ["https://", "not a url", "https://127.0.0.1:99999999", "ftp://127.0.0.1"])
+def test_an_address_that_is_none_is_refused(kubeconfig: Path, url: str) -> None:
+    with pytest.raises(ConfigurationError, match="no address of a server"):
+        connect(by_file(write_kubeconfig(kubeconfig, url))).get(PATH)
+
+
+@pytest.mark.parametrize("proxy", ["ftp://127.0.0.1", "socks5://127.0.0.1:9", "::::"])
+def test_a_proxy_that_cannot_be_used_is_refused(kubeconfig: Path, proxy: str) -> None:
+    write_kubeconfig(kubeconfig, "https://kubernetes.example", cluster={"proxy-url": proxy})
+    with pytest.raises(ConfigurationError, match="proxy"):
+        connect(by_file(kubeconfig)).get(PATH)
+
+
+def test_a_cluster_without_a_server_is_refused(kubeconfig: Path) -> None:
+    """The client would ask localhost instead."""
+    write_kubeconfig(kubeconfig, "")
+    assert "names no server for the cluster 'cluster'" in refused(kubeconfig)
+
+
+def test_a_token_that_cannot_be_renewed_is_refused(
+    server: ScriptedServer, kubeconfig: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(made: Configuration) -> None:
+        raise FileNotFoundError(TOKEN)
+
+    made = configuration(by_file(kubeconfig))
+    monkeypatch.setattr(made, "refresh_api_key_hook", fail)
+    with pytest.raises(ConfigurationError, match="cannot be renewed") as caught:
+        Api(lambda: made).get(PATH)
+    assert TOKEN not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_user_entry_with_its_token_in_the_wrong_place_is_refused_without_it(kubeconfig: Path) -> None:

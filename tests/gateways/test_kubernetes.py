@@ -86,7 +86,9 @@ def test_the_identity_is_the_uid_of_kube_system(server: ScriptedServer, kubernet
     assert kubernetes.identity() == "one-cluster"
 
 
-@pytest.mark.parametrize("answer", [{}, {"metadata": None}, {"metadata": {"uid": ""}}, {"metadata": {"uid": 5}}])
+@pytest.mark.parametrize(
+    "answer", [{}, {"metadata": None}, {"metadata": ["uid"]}, {"metadata": {"uid": ""}}, {"metadata": {"uid": 5}}]
+)
 def test_no_uid_is_a_bad_reply(server: ScriptedServer, kubernetes: Kubernetes, answer: Any) -> None:
     server.on("/api/v1/namespaces/kube-system", reply(answer))
     with pytest.raises(BadReply):

@@ -100,6 +100,13 @@ def test_a_kind_that_is_missing_is_named(server: ScriptedServer, kueue: Kueue) -
         list(kueue.list_cluster_queues())
 
 
+@pytest.mark.parametrize("listed", [{}, {"resources": 5}, {"resources": [None]}, {"resources": [{}]}])
+def test_a_discovery_that_cannot_be_read_is_a_bad_reply(server: ScriptedServer, kueue: Kueue, listed: Any) -> None:
+    server.on(NEW, reply(listed))
+    with pytest.raises(BadReply):
+        list(kueue.list_workloads())
+
+
 def test_discovery_is_asked_once(server: ScriptedServer, kueue: Kueue) -> None:
     server.on(NEW, resources(*PLURALS))
     server.on(f"{NEW}/workloads", listing([]))
@@ -246,7 +253,7 @@ def test_positions_that_cannot_be_read_are_a_bad_reply(server: ScriptedServer, k
 def test_the_version_of_kueue_is_read_off_its_pod(
     server: ScriptedServer, kueue: Kueue, image: str | None, version: str | None
 ) -> None:
-    server.on("/api/v1/pods", listing([{"spec": None}, {"spec": {"containers": [{"image": image}]}}]))
+    server.on("/api/v1/pods", listing([None, {"spec": None}, {"spec": {"containers": [{"image": image}]}}]))
     assert kueue.kueue_version() == version
     assert server.asked[0].query["labelSelector"] == "app.kubernetes.io/name=kueue,control-plane=controller-manager"
 

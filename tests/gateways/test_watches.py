@@ -79,7 +79,7 @@ def test_an_endless_line_is_given_up() -> None:
 def test_lines_do_not_depend_on_how_bytes_were_cut(parts: list[bytes]) -> None:
     whole = b"".join(parts)
     expected = [line for line in whole.split(b"\n")[:-1] if line]
-    assert list(lines(iter(parts))) == expected
+    assert list(lines(iter([*parts, b"\n"]))) == [*expected, *filter(None, whole.split(b"\n")[-1:])]
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,13 @@ def test_a_line_that_is_no_event_is_a_bad_reply(server: ScriptedServer, api: Api
         told(api)
 
 
-def test_an_event_cut_off_at_the_end_is_left_out(server: ScriptedServer, api: Api) -> None:
-    server.on(PATH, chunks(json.dumps(event("ADDED", workload("a", 51))).encode() + b'\n{"type": "MOD'))
-    assert told(api) == [("a", False, 51)]
+@pytest.mark.parametrize("rest", [b'{"type": "MOD', b'{"kind": "WorkloadList", "items": []}'])
+def test_a_watch_that_ends_within_an_event_is_unavailable(server: ScriptedServer, api: Api, rest: bytes) -> None:
+    server.on(PATH, chunks(json.dumps(event("ADDED", workload("a", 51))).encode() + b"\n" + rest))
+    changes = watch(api, PATH, parse_workload, 50)
+    assert next(changes).resource_version == 51
+    with pytest.raises(Unavailable, match="within an event"):
+        next(changes)
 
 
 def test_empty_lines_are_nothing(server: ScriptedServer, api: Api) -> None:
