@@ -1,13 +1,17 @@
 """The Celery app and the whole schedule of periodic work."""
 
 import os
+import time
 from typing import Any
 
-from celery import Celery
-from celery.signals import setup_logging
+import structlog
+from celery import Celery, Task
+from celery.signals import setup_logging, task_postrun, task_prerun
 from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+
+log = structlog.get_logger(__name__)
 
 app = Celery("portal")
 app.conf.update(
@@ -23,7 +27,11 @@ app.conf.update(
     beat_schedule_filename=str(settings.VAR_DIR / "beat-schedule"),
     beat_schedule={
         # expires: a pull that waited a whole interval is dropped, the next one does its work
-        "pull-all": {"task": "jobs.pull_all", "schedule": settings.PULL_SECONDS, "options": {"expires": settings.PULL_SECONDS}},
+        "pull-all": {
+            "task": "jobs.pull_all",
+            "schedule": settings.PULL_SECONDS,
+            "options": {"expires": settings.PULL_SECONDS},
+        },
         "prune-runs": {"task": "jobs.prune_runs", "schedule": 3600, "options": {"expires": 3600}},
     },
     timezone="UTC",
@@ -45,3 +53,20 @@ app.autodiscover_tasks(["jobs"])
 @setup_logging.connect
 def _keep_logging(**kwargs: Any) -> None:
     """Django's logging stands; Celery would install its own."""
+
+
+_began: dict[str, float] = {}
+
+
+@task_prerun.connect
+def _begin(task_id: str, **kwargs: Any) -> None:
+    structlog.contextvars.bind_contextvars(task_id=task_id)
+    _began[task_id] = time.monotonic()
+
+
+@task_postrun.connect
+def _end(task_id: str, task: Task[..., Any], state: str | None = None, **kwargs: Any) -> None:
+    """One line per task, without arguments and results."""
+    seconds = round(time.monotonic() - _began.pop(task_id), 3)
+    log.info("task", name=task.name, seconds=seconds, outcome=(state or "unknown").lower())
+    structlog.contextvars.unbind_contextvars("task_id")

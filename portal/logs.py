@@ -1,5 +1,6 @@
 """Logs: one line of keys and values per event on standard error, never payloads."""
 
+import logging
 from typing import Any
 
 import structlog
@@ -12,6 +13,21 @@ _SHARED: list[Processor] = [
     structlog.processors.TimeStamper(fmt="iso"),
     structlog.processors.format_exc_info,
 ]
+
+
+class WithoutAddresses(logging.Filter):
+    """Takes out of Django's own lines what people typed, addresses and host names; refused requests need no traceback.
+
+    `portal.middleware.request_line` tells of every request, also of those that found nothing.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.startswith("django.security"):
+            record.msg, record.args, record.exc_info = f"refused: {record.name.rpartition('.')[2]}", (), None
+            record.levelno, record.levelname = logging.WARNING, "WARNING"
+        elif record.name == "django.request":
+            record.msg, record.args = "request failed", ()
+        return True
 
 
 def configured(level: str) -> dict[str, Any]:
@@ -34,7 +50,15 @@ def configured(level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"lines": formatter},
-        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "lines"}},
+        "filters": {"without addresses": {"()": WithoutAddresses}},
+        "handlers": {
+            "console": {"class": "logging.StreamHandler", "formatter": "lines", "filters": ["without addresses"]},
+        },
         "root": {"handlers": ["console"], "level": level},
-        "loggers": {"django.server": {"handlers": [], "propagate": True}},
+        "loggers": {
+            "django.server": {"handlers": [], "propagate": True},
+            "django.request": {"level": "ERROR"},  # what was not found or refused has its line
+            "celery.worker.strategy": {"level": "WARNING"},  # each task has one line, from portal.celery
+            "celery.app.trace": {"level": "WARNING"},
+        },
     }

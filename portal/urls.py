@@ -8,6 +8,9 @@ from portal.views.home import home
 from portal.views.overview import overview
 from portal.views.team import team_page
 
+handler500 = "portal.views.errors.server_error"
+
+# /healthz, /readyz and /metrics are answered before any of these: portal/views/operations.py
 urlpatterns = [
     path("", home, name="home"),
     path("sign-in/", signin.sign_in, name="sign-in"),

@@ -1,0 +1,85 @@
+"""Error pages: in the reader's language, inside the frame where that is safe, alone where nothing is certain."""
+
+from typing import Any
+
+import pytest
+from django.http import HttpRequest, HttpResponse
+from django.test import Client
+from django.urls import include, path
+
+from tests.people import People
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    raise ZeroDivisionError("with a secret")
+
+
+urlpatterns = [path("broken/", broken), path("", include("portal.urls"))]
+handler500 = "portal.views.errors.server_error"
+
+
+def visit_broken(client: Client) -> HttpResponse:
+    client.raise_request_exception = False
+    return client.get("/broken/")  # type: ignore[return-value]
+
+
+@pytest.mark.urls("tests.portal.test_errors")
+def test_a_broken_view_is_told_without_the_database(settings: Any) -> None:
+    """No database mark: a query would fail the test."""
+    needing_rows = ("Session", "Login", "Authentication", "Csrf", "Locale")
+    settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if not any(word in name for word in needing_rows)]
+    response = visit_broken(Client())
+    assert response.status_code == 500
+    assert "Something broke" in response.text
+    assert "Algo deu errado" in response.text
+    assert response.text.count(f"<code>{response['X-Request-Id']}</code>") == 2
+    assert "secret" not in response.text
+    assert "ZeroDivision" not in response.text
+
+
+@pytest.mark.django_db
+@pytest.mark.urls("tests.portal.test_errors")
+def test_a_signed_in_person_sees_the_same(people: People) -> None:
+    client = Client()
+    client.force_login(people.member)
+    response = visit_broken(client)
+    assert (response.status_code, "Something broke" in response.text) == (500, True)
+    assert "Content-Security-Policy" in response
+    assert "<style" not in response.text
+    assert "<script" not in response.text
+
+
+@pytest.mark.django_db
+def test_not_understood(people: People) -> None:
+    response = Client().get("/sign-in/", headers={"host": "elsewhere.example.com"})
+    assert response.status_code == 400
+    assert "<h1>Not understood</h1>" in response.text
+    assert "elsewhere" not in response.text
+
+
+@pytest.mark.django_db
+def test_no_permission(people: People) -> None:
+    client = Client()
+    client.force_login(people.member)
+    response = client.get("/platform/")
+    assert response.status_code == 403
+    assert "<h1>No permission</h1>" in response.text
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/nothing/", "/teams/vision/"])
+def test_not_found_is_not_found_whatever_the_reason(people: People, address: str) -> None:
+    client = Client()
+    client.force_login(people.member)
+    response = client.get(address)
+    assert response.status_code == 404
+    assert "<h1>Not found</h1>" in response.text
+    assert "vision" not in response.text.lower()
+
+
+@pytest.mark.django_db
+def test_a_form_without_its_token(people: People) -> None:
+    response = Client(enforce_csrf_checks=True).post("/sign-in/as/", {"username": "member"})
+    assert response.status_code == 403
+    assert "<h1>Please try again</h1>" in response.text
+    assert "csrftoken" not in response.text.lower()
