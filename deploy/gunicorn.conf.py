@@ -1,5 +1,12 @@
 """The web server: a few processes with threads. Addresses and sizes come from the environment (docs/settings.md)."""
 
+import os
+import shutil
+import tempfile
+from itertools import count
+
+from prometheus_client import values
+
 from portal.env import env_int, env_str
 
 wsgi_app = "portal.wsgi"
@@ -11,5 +18,24 @@ timeout = 60
 graceful_timeout = 10
 max_requests = 20_000  # a slow leak in a library never grows old
 max_requests_jitter = 2_000
-accesslog = None  # one line per request belongs to the proxy
+accesslog = None  # the portal writes a line per request itself
 control_socket_disable = True
+
+
+def on_starting(server):
+    """The processes count requests in files of one folder; whichever is asked for the metrics adds them up."""
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="portal-metrics-")
+
+
+def on_exit(server):
+    shutil.rmtree(os.environ["PROMETHEUS_MULTIPROC_DIR"], ignore_errors=True)
+
+
+def pre_fork(server, worker):
+    """A process has a slot, whose file its successor goes on with: files by process id would pile up."""
+    taken = {other.slot for other in server.WORKERS.values()}
+    worker.slot = next(slot for slot in count() if slot not in taken)
+
+
+def post_fork(server, worker):
+    values.ValueClass = values.MultiProcessValue(lambda: worker.slot)

@@ -44,9 +44,11 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "portal.middleware.request_context",
     "portal.middleware.loopback_only_in_demo",
+    "portal.views.operations.operations",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "portal.middleware.request_line",  # below whitenoise: static files are not worth a line
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -110,6 +112,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
 else:
+    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)  # else minutes, thread by thread
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
@@ -126,14 +129,15 @@ USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-# Static files, the front end's packages among them (`make setup` copies those to VAR_DIR/vendor)
+# Static files, the front end's packages among them (`make setup` copies those to var/vendor)
 STATIC_URL = "static/"
-STATIC_ROOT = VAR_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "static", ("vendor", VAR_DIR / "vendor")]
+STATIC_ROOT = Path(env_str("PORTAL_STATIC_ROOT", str(VAR_DIR / "static")))
+STATICFILES_DIRS = [BASE_DIR / "static", ("vendor", BASE_DIR / "var/vendor")]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
-# Logs
+# Logs and metrics
+METRICS_TOKEN = env_secret("PORTAL_METRICS_TOKEN", "")
 LOGGING = logs.configured(env_choice("PORTAL_LOG_LEVEL", ("DEBUG", "INFO", "WARNING"), "INFO"))

@@ -1,9 +1,12 @@
 import pytest
 import structlog
+from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
+from django.test.utils import CaptureQueriesContext
 
-from portal.middleware import loopback_only_in_demo, request_context
+from portal.middleware import loopback_only_in_demo, request_context, request_line
+from tests.people import People
 
 REQUESTS = RequestFactory()
 
@@ -60,3 +63,67 @@ def test_an_id_does_not_outlive_a_request_that_failed() -> None:
     with pytest.raises(ZeroDivisionError):
         request_context(view)(REQUESTS.get("/"))
     assert "request_id" not in structlog.contextvars.get_contextvars()
+
+
+def lines(caplog: pytest.LogCaptureFixture) -> list[dict[str, object]]:
+    return [record.msg for record in caplog.records if record.name == "portal.middleware"]  # type: ignore[misc]
+
+
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    caplog.set_level("INFO")
+    return caplog
+
+
+@pytest.mark.django_db
+def test_a_request_leaves_one_line_without_names(people: People, log: pytest.LogCaptureFixture) -> None:
+    client = Client()
+    client.force_login(people.member)
+    response = client.get("/teams/research/?search=zebra")
+    (line,) = lines(log)
+    assert (line["event"], line["method"], line["view"], line["status"]) == ("request", "GET", "team", 200)
+    assert line["user"] == people.member.pk
+    assert line["request_id"] == response["X-Request-Id"]
+    assert isinstance(line["ms"], int)
+    assert "research" not in log.text
+    assert "zebra" not in log.text
+
+
+@pytest.mark.django_db
+def test_nobody_signed_in_is_nobody_in_the_line(log: pytest.LogCaptureFixture) -> None:
+    Client().get("/sign-in/")
+    Client().get("/platform/")
+    assert [(line["view"], line["status"], "user" in line) for line in lines(log)] == [
+        ("sign-in", 200, False),
+        ("overview", 302, False),
+    ]
+
+
+@pytest.mark.django_db
+def test_who_it_is_is_not_looked_up_for_the_line(people: People, log: pytest.LogCaptureFixture) -> None:
+    client = Client()
+    client.force_login(people.member)
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get("/healthz").status_code == 200
+    assert not queries.captured_queries
+    assert lines(log) == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/teams/zebra/", "/nothing/zebra/"])
+def test_what_is_not_found_has_its_line_and_nothing_else(
+    people: People, log: pytest.LogCaptureFixture, path: str
+) -> None:
+    client = Client()
+    client.force_login(people.member)
+    client.get(path)
+    assert [line["status"] for line in lines(log)] == [404]
+    assert "zebra" not in log.text
+    assert "Traceback" not in log.text
+
+
+def test_a_broken_view_has_a_line_too(log: pytest.LogCaptureFixture) -> None:
+    request = REQUESTS.get("/")
+    request.resolver_match = None
+    request_line(lambda _: HttpResponse(status=500))(request)
+    assert [(line["view"], line["status"]) for line in lines(log)] == [("none", 500)]
