@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from django.db.models import F, Q, Sum
 
-from jobs.holds import nominal_of, open_usages, splits
+from jobs.holds import nominal_of, splits, usages_of_open_spans
 from jobs.models import QueueNow, TeamNow
 from jobs.observed import Key
 from portal.write_path import upsert
@@ -58,20 +58,23 @@ def refresh(cluster: Cluster, touched: Collection[str] | None = None) -> int:
 
 def _held(cluster: Cluster, touched: Collection[str] | None) -> dict[str, _Held]:
     """Sums by queue. SQLite's SUM fails beyond 64 bits, so the amounts' halves are summed apart."""
-    admitted = Q(span__admitted_at__isnull=False)
+    holds = Q(valid_to__isnull=True)
+    used = holds & Q(span__admitted_at__isnull=False)
     high, low = F("amount").bitrightshift(_LOW_BITS), F("amount").bitand(_LOW_MASK)
     sums = (
-        open_usages(cluster, touched)
+        usages_of_open_spans(cluster, touched)
         .values_list("span__cluster_queue", "span__workload__namespace", "flavor", "resource")
         .annotate(
-            all_high=Sum(high),
-            all_low=Sum(low),
-            used_high=Sum(high, filter=admitted),
-            used_low=Sum(low, filter=admitted),
+            all_high=Sum(high, filter=holds),
+            all_low=Sum(low, filter=holds),
+            used_high=Sum(high, filter=used),
+            used_low=Sum(low, filter=used),
         )
     )
     held: dict[str, _Held] = defaultdict(_Held)
     for queue, namespace, flavor, resource, all_high, all_low, used_high, used_low in sums:
+        if all_high is None:
+            continue  # former usages only
         key, amount = (flavor, resource), (int(all_high) << _LOW_BITS) + int(all_low)
         held[queue].reservation[key] += amount
         held[queue].usage[key] += (int(used_high or 0) << _LOW_BITS) + int(used_low or 0)
@@ -199,7 +202,7 @@ def _split_by_team(
 
 
 def _split_by_order(cluster: Cluster, queues: CurrentQueues, name: str, key: Key) -> dict[str, tuple[int, int]]:
-    usages = open_usages(cluster, [name]).filter(flavor=key[0], resource=key[1])
+    usages = usages_of_open_spans(cluster, [name]).filter(flavor=key[0], resource=key[1])
     namespaces = dict(usages.values_list("span__workload__uid", "span__workload__namespace"))
     parts: dict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
     for uid, split in splits(cluster, queues, [name], [key[1]]).items():

@@ -9,7 +9,7 @@ from django.db.models import Sum
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from jobs.holds import open_usages
+from jobs.holds import usages_of_open_spans
 from jobs.models import Span, TeamNow, Workload
 from jobs.observed import hold_of
 from jobs.states import state_of
@@ -99,8 +99,8 @@ def assert_teams_add_up() -> None:
     for row in TeamNow.objects.values("cluster", "cluster_queue", "flavor", "resource").annotate(
         own_sum=Sum("own"), borrowed_sum=Sum("borrowed")
     ):
-        held = open_usages(row["cluster"], [row["cluster_queue"]]).filter(
-            flavor=row["flavor"], resource=row["resource"], span__workload__namespace__in=owned
+        held = usages_of_open_spans(row["cluster"], [row["cluster_queue"]]).filter(
+            flavor=row["flavor"], resource=row["resource"], valid_to=None, span__workload__namespace__in=owned
         )
         assert row["own_sum"] + row["borrowed_sum"] == held.aggregate(total=Sum("amount"))["total"]
 

@@ -191,7 +191,7 @@ def test_priorities_at_the_ends_of_int32_with_a_boost(world: World, priority: in
 
 def test_names_of_253_characters(world: World) -> None:
     name = "a" * 253
-    job = Job(name, namespace="n" * 63, queue="c" * 253, queueName="q" * 253)
+    job = Job(name, namespace="n" * 63, queue="c" * 253, uid="uid-long", queueName="q" * 253)
     job.obj["metadata"]["name"] = name
     job.admit(1, flavor="f" * 253)
     world.see(job)
