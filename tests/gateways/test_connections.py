@@ -131,6 +131,7 @@ def test_an_address_that_is_none_is_refused(kubeconfig: Path, url: str) -> None:
         connect(by_file(write_kubeconfig(kubeconfig, url))).get(PATH)
 
 
+@pytest.mark.filterwarnings("ignore::urllib3.exceptions.DependencyWarning")
 @pytest.mark.parametrize("proxy", ["ftp://127.0.0.1", "socks5://127.0.0.1:9", "::::"])
 def test_a_proxy_that_cannot_be_used_is_refused(kubeconfig: Path, proxy: str) -> None:
     write_kubeconfig(kubeconfig, "https://kubernetes.example", cluster={"proxy-url": proxy})
