@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from accounts.models import User
-from teams.models import Team
+from teams.models import Membership, PlatformRole, Team
 from teams.permissions import GlobalRole, TeamRole
-from tests.factories import CostCentreFactory, MembershipFactory, PlatformRoleFactory, TeamFactory, UserFactory
+from tests.factories import CostCentreFactory, TeamFactory, UserFactory
 
 
 @dataclass(frozen=True)
@@ -26,30 +26,33 @@ class People:
 
 
 def settle() -> People:
-    research = TeamFactory(slug="research", name="Research", cost_centre=CostCentreFactory())
-    vision = TeamFactory(slug="vision", name="Vision")
-    return People(
-        research,
-        vision,
-        member=_member("member", research),
-        viewer=_member("viewer", research, role=TeamRole.VIEWER),
-        neighbour=_member("neighbour", vision),
-        team_admin=_member("team-admin", research, vision, role=TeamRole.ADMIN),
-        stranger=UserFactory(username="stranger"),
-        platform_admin=_platform("platform-admin", GlobalRole.PLATFORM_ADMIN),
-        finops=_platform("finops", GlobalRole.FINOPS),
-        auditor=_platform("auditor", GlobalRole.AUDITOR),
+    """A few inserts in all: most tests begin with these rows."""
+    research = TeamFactory.build(slug="research", name="Research", cost_centre=CostCentreFactory())
+    vision = TeamFactory.build(slug="vision", name="Vision")
+    Team.objects.bulk_create([research, vision])
+    people = {name: UserFactory.build(username=name.replace("_", "-")) for name in (*_TEAM_ROLES, *_NO_TEAM)}
+    User.objects.bulk_create(people.values())
+    teams = {"research": research, "vision": vision}
+    Membership.objects.bulk_create(
+        Membership(user=people[name], team=teams[slug], role=role)
+        for name, (role, slugs) in _TEAM_ROLES.items()
+        for slug in slugs
     )
+    PlatformRole.objects.bulk_create(
+        PlatformRole(user=people[name], role=role) for name, role in _NO_TEAM.items() if role
+    )
+    return People(research, vision, **people)
 
 
-def _member(username: str, *teams: Team, role: TeamRole = TeamRole.MEMBER) -> User:
-    user: User = UserFactory(username=username)
-    for team in teams:
-        MembershipFactory(user=user, team=team, role=role)
-    return user
-
-
-def _platform(username: str, role: GlobalRole) -> User:
-    user: User = UserFactory(username=username)
-    PlatformRoleFactory(user=user, role=role)
-    return user
+_TEAM_ROLES = {
+    "member": (TeamRole.MEMBER, ["research"]),
+    "viewer": (TeamRole.VIEWER, ["research"]),
+    "neighbour": (TeamRole.MEMBER, ["vision"]),
+    "team_admin": (TeamRole.ADMIN, ["research", "vision"]),
+}
+_NO_TEAM = {
+    "stranger": None,
+    "platform_admin": GlobalRole.PLATFORM_ADMIN,
+    "finops": GlobalRole.FINOPS,
+    "auditor": GlobalRole.AUDITOR,
+}

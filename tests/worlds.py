@@ -27,11 +27,11 @@ class World:
     problems: list[str] = field(default_factory=list)
 
     def queues(self, *records: QueueRecord) -> int:
-        """These queue objects were listed or changed."""
-        written = 0
+        """These queue objects were listed or changed; returns how many specs did."""
+        by_kind: dict[Kind, list[QueueRecord]] = {}
         for record in records:
-            written += write_queue_changes(self.cluster, KIND_OF[type(record)], [record], {}, self.now)
-        return written
+            by_kind.setdefault(KIND_OF[type(record)], []).append(record)
+        return sum(write_queue_changes(self.cluster, kind, found, {}, self.now) for kind, found in by_kind.items())
 
     def queues_gone(self, *names: str, kind: Kind = Kind.CLUSTER_QUEUE) -> int:
         """A list begun after the last look did not hold these."""

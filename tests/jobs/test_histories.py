@@ -22,7 +22,7 @@ from tests.worlds import World, ledger
 pytestmark = pytest.mark.django_db
 
 A_FEW = settings(
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # making a failure smaller takes minutes on a database
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -100,11 +100,11 @@ def test_a_role_that_was_taken_is_gone_at_the_next_request(people: People) -> No
 
 
 @pytest.mark.parametrize("entry", [entry for entry in MATRIX if MATRIX[entry][6] == 200 and entry != "sign-in"])
-@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_pages_are_read_only(everything: World, people: People, entry: str, method: str) -> None:
+def test_pages_are_read_only(everything: World, people: People, entry: str) -> None:
     client = Client()
     client.force_login(people.platform_admin)
-    assert getattr(client, method)(address(entry)).status_code == 405
+    for method in ("post", "put", "patch", "delete"):
+        assert getattr(client, method)(address(entry)).status_code == 405
 
 
 def test_pages_answer_head(everything: World, people: People) -> None:
