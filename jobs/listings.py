@@ -114,7 +114,7 @@ class WorkloadListing:
         self.uids.update(record.uid for record in page.records)
         self.uids.update(unread.uid for unread in page.unread)
         self.is_certain &= len(page.unread) == len(page.malformed)
-        self.write(page.records, now, as_of=page.resource_version)
+        self.write(page.records, now)
 
     def note(self, page: Page[ObjectVersion], stored: dict[str, int]) -> list[ObjectVersion]:
         """Take one page of versions; returns those that are news against `stored` (uid → resourceVersion)."""
@@ -123,8 +123,9 @@ class WorkloadListing:
         self.uids.update(version.uid for version in page.records)
         return [version for version in page.records if version.resource_version > stored.get(version.uid, -1)]
 
-    def write(self, records: Sequence[objects.Workload], now: datetime, as_of: int | None = None) -> None:
-        """Store looks at workloads."""
+    def write(self, records: Sequence[objects.Workload], now: datetime) -> None:
+        """Store looks at workloads that the list holds."""
+        as_of = self.counts.resource_version
         written, malformed = write_workloads(self.cluster, records, as_of=as_of, now=now, last_seen=self.last_seen)
         self.counts.written += written
         self.counts.malformed += malformed

@@ -86,7 +86,7 @@ def _copy(
             f"CREATE TEMPORARY TABLE IF NOT EXISTS {stage} ON COMMIT DROP AS SELECT {names} FROM {table} WITH NO DATA"
         )
         cursor.execute(f"TRUNCATE {stage}")
-        with cursor.copy(f"COPY {stage} ({names}) FROM STDIN") as copy:
+        with connection.wrap_database_errors, cursor.copy(f"COPY {stage} ({names}) FROM STDIN") as copy:
             for row in rows:
                 copy.write_row(row)
         cursor.execute(_insert(model, columns, f"SELECT {names} FROM {stage}", key, keep))

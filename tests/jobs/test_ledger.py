@@ -180,6 +180,16 @@ def test_a_record_that_no_column_holds_is_named_and_the_others_are_stored(world:
     assert world.problems[0].startswith("Workload hyperpod-ns-research/pytorchjob-bad cannot be stored: ")
 
 
+def test_one_that_no_column_holds_among_many(world: World) -> None:
+    """PostgreSQL takes many rows another way than few."""
+    jobs = [Job(f"job-{n}") for n in range(80)]
+    jobs[33].obj["spec"]["priority"] = 2**80
+    assert world.see(*jobs) == 79
+    assert [problem.split(" cannot")[0] for problem in world.problems] == [
+        "Workload hyperpod-ns-research/pytorchjob-job-33"
+    ]
+
+
 @pytest.mark.parametrize("priority", [-(2**31), 2**31 - 1])
 @pytest.mark.parametrize("boost", ["-2147483648", "2147483647"])
 def test_priorities_at_the_ends_of_int32_with_a_boost(world: World, priority: int, boost: str) -> None:

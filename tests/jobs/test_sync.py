@@ -105,6 +105,14 @@ def test_much_news_is_read_as_a_whole_list(
     assert (counts.seen, counts.written) == (3, 3)
 
 
+def test_an_unchanged_workload_that_a_bad_list_had_lost_comes_back(world: World, scripted: ScriptedCluster) -> None:
+    pull_workloads(world.cluster, scripted, Clock(minute(1)))
+    world.lose(scripted.jobs[0], now=minute(2), after=minute(1))
+    assert Workload.objects.live().count() == 2
+    assert pull_workloads(world.cluster, scripted, Clock(minute(3))).written == 1
+    assert Workload.objects.live().count() == 3
+
+
 def test_a_workload_that_vanished_between_list_and_read_is_left_to_the_next_pull(
     world: World, scripted: ScriptedCluster
 ) -> None:

@@ -200,6 +200,16 @@ def test_a_relist_by_versions_reads_what_differs_and_marks_what_is_absent(
     assert SyncRun.objects.order_by("-pk").first().absent == 1
 
 
+def test_a_relist_brings_back_what_a_bad_list_had_lost(
+    world: World, scripted: ScriptedCluster, follow_jobs: Callable[..., Story]
+) -> None:
+    scripted.jobs = [Job(f"job-{n}") for n in range(3)]
+    follow_jobs((1, page(*(job.record for job in scripted.jobs))))
+    world.lose(scripted.jobs[0], now=minute(2), after=minute(1))
+    follow_jobs((3, lambda: versions(*scripted.jobs)))
+    assert Workload.objects.live().count() == 3
+
+
 def test_a_list_that_an_outage_interrupted_marks_nothing_absent(
     world: World, follow_jobs: Callable[..., Story]
 ) -> None:
