@@ -83,6 +83,7 @@ COMPONENTS = (
         source="sigs.k8s.io/kwok",
         manifests=("kustomize/stage/node", "kustomize/stage/pod"),
     ),
+    Component("helm", {"helm": "helm.sh/helm/v3/cmd/helm"}),
 )
 
 

@@ -48,11 +48,12 @@ volumes:
 {{- end }}
 
 {{- define "portal.container" -}}
+{{- if not .root.Values.hosts }}{{ fail "hosts: at least one host name is needed" }}{{ end -}}
 name: {{ .process }}
 image: {{ printf "%s:%s" .root.Values.image.repository (.root.Values.image.tag | default .root.Chart.AppVersion) }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 env:
-  - {name: PORTAL_HOSTS, value: {{ join "," (required "hosts: at least one host name is needed" .root.Values.hosts) | quote }}}
+  - {name: PORTAL_HOSTS, value: {{ join "," .root.Values.hosts | quote }}}
   - {name: PORTAL_BEHIND_PROXY, value: "true"}
   - {name: PORTAL_SECRET_KEY_FILE, value: /etc/portal/secret_key}
   - {name: PORTAL_DATABASE_URL_FILE, value: /etc/portal/database_url}
