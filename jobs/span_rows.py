@@ -8,7 +8,7 @@ from typing import Any
 from jobs.models import Span, SpanUsage
 from jobs.observed import Hold, Key, hold_of, past_hold_of, released_at
 from portal.write_path import upsert
-from scheduling.names import EVICTED
+from scheduling.names import EVICTED, QUOTA_RESERVED
 from scheduling.objects import Workload
 
 _SPAN = (
@@ -57,6 +57,7 @@ class SpanWriter:
         self.known, self.closed = _read(workload_ids)
         self.ended: dict[tuple[int, datetime], _Ended] = {}
         self.held: dict[int, Hold] = {}
+        self.decided: dict[tuple[int, datetime], datetime] = {}
         self.touched: set[str] = set()
 
     def look(self, workload_id: int, workload: Workload) -> None:
@@ -68,6 +69,8 @@ class SpanWriter:
             self._hold(workload_id, hold, known)
         elif known is not None and known.is_open:
             self._release(workload_id, workload, known)
+        elif known is not None and known.hold.evicted_at is None:
+            self._date_eviction(workload_id, workload, known.hold)
 
     def end(self, workload_id: int, after: datetime, before: datetime, end: Span.End) -> None:
         """The workload vanished: what it held came back in between, unless its last look told a better end."""
@@ -109,6 +112,11 @@ class SpanWriter:
             end,
         )
 
+    def _date_eviction(self, workload_id: int, workload: Workload, hold: Hold) -> None:
+        decided = _belated_eviction(workload, hold)
+        if decided is not None:
+            self.decided[workload_id, hold.reserved_at] = decided
+
     def _close(self, workload_id: int, hold: Hold, after: datetime, before: datetime, end: Span.End) -> None:
         # The cluster's clock may be off, and a watch may leave states out: no span ends after the next one begins.
         before = max(before, hold.reserved_at)
@@ -123,6 +131,8 @@ class SpanWriter:
         upsert(Span, _SPAN, [_span_row(pk, hold, None, None, "") for pk, hold in self.held.items()], key=key)
         unknown = [(each.workload_id, each.hold) for each in self.ended.values() if not self._is_stored(each)]
         self._write_usages([*unknown, *self.held.items()])
+        for (workload_id, reserved_at), evicted_at in self.decided.items():
+            Span.objects.filter(workload_id=workload_id, reserved_at=reserved_at).update(evicted_at=evicted_at)
         return self.touched
 
     def _is_stored(self, ended: _Ended) -> bool:
@@ -161,6 +171,16 @@ class SpanWriter:
 def _evicted_since(workload: Workload, hold: Hold) -> datetime | None:
     since = workload.since(EVICTED) if workload.is_true(EVICTED) else None
     return since if since and since >= hold.reserved_at else None
+
+
+def _belated_eviction(workload: Workload, hold: Hold) -> datetime | None:
+    """When the eviction was decided that ended this hold, though its quota had come back before: a workload that is
+    switched off counts no more from then on."""
+    evicted, moved = _evicted_since(workload, hold), workload.since(QUOTA_RESERVED)
+    if evicted is None or moved is None:
+        return None
+    is_same_hold = moved == hold.reserved_at if workload.is_true(QUOTA_RESERVED) else evicted <= moved
+    return evicted if is_same_hold else None
 
 
 def _read(workload_ids: Collection[int]) -> tuple[dict[int, _Known], set[tuple[int, datetime]]]:

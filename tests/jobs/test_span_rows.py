@@ -187,6 +187,26 @@ def test_deactivated_while_reserved_gives_the_quota_back_at_once(world: World) -
     assert len(world.spans(job)) == 1
 
 
+def test_an_eviction_that_is_decided_after_the_quota_came_back_is_dated(world: World) -> None:
+    at_once, in_steps = Job("at-once").admit(1), Job("in-steps").admit(1)
+    world.see(at_once, in_steps, now=minute(1))
+    world.see(at_once.deactivate(), in_steps.deactivate(), now=minute(5))
+    world.see(in_steps.evict(6, names.DEACTIVATED), now=minute(7))
+    world.see(at_once.evict(6, names.DEACTIVATED).release(8), in_steps.release(8), now=minute(9))
+    for job in (at_once, in_steps):
+        (span,) = world.spans(job)
+        assert (span.released_before, span.evicted_at, span.end) == (minute(5), minute(6), Span.End.EVICTED)
+
+
+def test_an_eviction_of_a_job_that_waits_again_is_not_that_of_its_former_hold(world: World) -> None:
+    job = Job().admit(1)
+    world.see(job, now=minute(1))
+    world.see(job.release(3), now=minute(3))
+    world.see(job.evict(6, names.DEACTIVATED).deactivate(), now=minute(7))
+    (span,) = world.spans(job)
+    assert (span.released_before, span.evicted_at) == (minute(3), None)
+
+
 def test_activated_again_before_the_eviction_the_same_hold_goes_on(world: World) -> None:
     job = Job(gpus=2, pods=4).admit(1)
     world.see(job, now=minute(1))
