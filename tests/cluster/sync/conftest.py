@@ -25,6 +25,12 @@ def sound_ledger(transactional_db: None) -> Iterator[None]:
         pytest.fail(told.getvalue())
 
 
+@pytest.fixture(autouse=True)
+def impatient_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After failures the watch tries again every second, not after growing pauses."""
+    monkeypatch.setattr("gateways.watching._LONGEST_PAUSE", 1.0)
+
+
 @pytest.fixture
 def scene(plane: ControlPlane) -> Iterator[Scene]:
     made = Scene(plane.admin)

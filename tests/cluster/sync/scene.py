@@ -75,7 +75,15 @@ class Scene:
     def workload(self, team: str, name: str) -> Json:
         return self.admin.read("workloads", name, self.place(team))
 
-    def until(self, team: str, name: str, kind: str, status: str = "True", reason: str = "") -> Json:
+    def until(
+        self,
+        team: str,
+        name: str,
+        kind: str,
+        status: str = "True",
+        reason: str = "",
+        seconds: float = jobs.WAIT_SECONDS,
+    ) -> Json:
         """The Workload once that condition has that status and, when given, that reason."""
 
         def look() -> Json | None:
@@ -84,7 +92,7 @@ class Scene:
             is_so = found is not None and found["status"] == status and reason in ("", found["reason"])
             return workload if is_so else None
 
-        found: Json = jobs.wait_for(f"{kind} {status} {reason} of {name}", look)
+        found: Json = jobs.wait_for(f"{kind} {status} {reason} of {name}", look, seconds)
         return found
 
     def change(self, team: str, name: str, **spec: Any) -> None:

@@ -1,8 +1,13 @@
 """A control plane that has Kueue's kinds but no Kueue: only tests move anything, and all is back soon after a stop."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from tests.cluster import kueue
 from tests.cluster.client import KUEUE, path
 from tests.cluster.plane import ControlPlane
+
+Json = dict[str, Any]
 
 
 class StillPlane(ControlPlane):
@@ -23,7 +28,10 @@ class StillPlane(ControlPlane):
         super().start_api_server()
         self.is_away = False
         if self.is_set_up:  # a server that is back says ready before it knows whom it may answer and what it stores
-            self.processes.wait_until("workloads", lambda: self.portal.ask("GET", path("workloads")).ok)
+            self.processes.wait_until("Kueue's kinds", self._shows_kinds)
+
+    def _shows_kinds(self) -> bool:
+        return all(self.portal.ask("GET", path(kind)).ok for kind in (*kueue.KINDS, "nodes"))
 
     def stop_api_server(self) -> None:
         super().stop_api_server()
@@ -31,13 +39,18 @@ class StillPlane(ControlPlane):
 
     def add_kinds(self) -> None:
         """Returns when they are served."""
-        for crd in kueue.crds(webhook_port=0, authority=b""):
-            crd["spec"]["conversion"] = {"strategy": "None"}
+        for crd in _kinds():
             self.admin.create("customresourcedefinitions", crd)
         self.processes.wait_until("Kueue's kinds", self._serves_kueue)
 
     def remove_kinds(self) -> None:
         """With every object of them. Returns when none is served."""
-        for crd in kueue.crds(webhook_port=0, authority=b""):
+        for crd in _kinds():
             self.admin.delete("customresourcedefinitions", crd["metadata"]["name"])
         self.processes.wait_until("the end of Kueue's kinds", lambda: self.admin.ask("GET", KUEUE).status_code == 404)
+
+
+def _kinds() -> Iterator[Json]:
+    for crd in kueue.crds(webhook_port=0, authority=b""):
+        if crd["spec"]["names"]["plural"] in kueue.KINDS:
+            yield {**crd, "spec": {**crd["spec"], "conversion": {"strategy": "None"}}}

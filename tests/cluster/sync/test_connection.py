@@ -1,5 +1,6 @@
 """Kueue's kinds that go and come back, and a connection that leads elsewhere."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from jobs.watch import ClusterWatch
 from portal.models import SourceState
 from portal.sync_runs import SyncRefused
 from teams.models import Cluster
-from tests.cluster.plane import ControlPlane
+from tests.cluster.plane import PORTAL, ControlPlane
 from tests.cluster.sync.ledgers import Ledger, Ledgers
 from tests.cluster.sync.scene import OWNERS, Scene
 from tests.cluster.sync.still import StillPlane
@@ -98,3 +99,21 @@ def test_a_connection_that_leads_to_another_cluster_is_not_read(
     ledgers.watched.start()
     ledgers.agree()
     assert not failing(ledgers.pulled)
+
+
+def test_a_token_that_is_refused_until_the_kubeconfig_is_renewed(
+    still_scene: Scene, still_ledgers: Ledgers, still_plane: StillPlane, tmp_path: Path
+) -> None:
+    pulled = still_ledgers.pulled
+    good = still_plane.portal_kubeconfig.read_text()
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(good.replace(still_plane.tokens[PORTAL], "expired"))
+    pulled.cluster.kubeconfig_path = str(kubeconfig)
+    still_scene.submit(OWNERS, "unseen", 4)
+
+    pulled.look()
+
+    assert {error.split(": ")[1] for error in failing(pulled).values()} == {"401"}
+    kubeconfig.write_text(good)
+    pulled.agree()
+    assert not failing(pulled)

@@ -109,6 +109,32 @@ def test_a_name_that_recurs_is_another_workload(scene: Scene, ledgers: Ledgers) 
         assert ledger.queue(OWNERS).reservation == 2
 
 
+@pytest.mark.parametrize("minutes", [5, -5])
+def test_a_portal_whose_clock_is_off(scene: Scene, ledgers: Ledgers, minutes: int) -> None:
+    for ledger in ledgers:
+        ledger.ahead = timedelta(minutes=minutes)
+    begun = scene.admit(OWNERS, "finished", 2)
+    scene.admit(OWNERS, "evicted", 2, priority=-1)
+    scene.admit(OWNERS, "deleted", 2)
+    ledgers.agree()
+
+    ended = scene.finish(OWNERS, "finished")
+    scene.change(OWNERS, "evicted", active=False)
+    released = scene.release(OWNERS, "evicted")
+    scene.delete(OWNERS, "deleted")
+    ledgers.agree()
+
+    for ledger in ledgers:
+        (finished,), (evicted,), (deleted,) = (
+            ledger.spans(OWNERS, name) for name in ("finished", "evicted", "deleted")
+        )
+        assert finished.reserved_at == since(begun, "QuotaReserved")
+        assert (finished.end, finished.released_before) == ("finished", since(ended, "Finished"))
+        assert (evicted.end, evicted.released_before) == ("evicted", since(released, "QuotaReserved", "False"))
+        assert (deleted.end, deleted.released_before >= deleted.reserved_at) == ("deleted", True)
+        assert ledger.queue(OWNERS).reservation == 0
+
+
 def delete(scene: Scene) -> object:
     """When the API server had done it."""
     scene.delete(OWNERS, "own")
