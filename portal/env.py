@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from ipaddress import ip_address
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -60,4 +61,27 @@ def env_secret(name: str, default: str | None = None) -> str:
         raise ImproperlyConfigured(f"{name}_FILE names a file that cannot be read: {error}.") from error
     if not value:
         raise ImproperlyConfigured(f"{name}_FILE names an empty file: {path}.")
+    return value
+
+
+def env_address(name: str, default: str) -> str:
+    """HOST:PORT, the host as an IP address ([::1]:8000 for version 6)."""
+    value = env_str(name, default)
+    host, _, port = value.rpartition(":")
+    try:
+        ip_address(host.strip("[]"))
+        int(port)
+    except ValueError as error:
+        raise ImproperlyConfigured(
+            f"{name} is {value!r}; it must be an IP address and a port, such as 127.0.0.1:8000."
+        ) from error
+    return value
+
+
+def env_url(name: str, schemes: Sequence[str], default: str | None = None) -> str:
+    """An address with one of the schemes, from the variable or the file that NAME_FILE gives. Never quoted in errors:
+    it may hold a password."""
+    value = env_secret(name, default)
+    if value.partition("://")[0] not in schemes or "://" not in value:
+        raise ImproperlyConfigured(f"{name} must begin with one of: {', '.join(f'{each}://' for each in schemes)}.")
     return value

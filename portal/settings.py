@@ -10,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
 from portal import logs
-from portal.env import env_bool, env_choice, env_int, env_list, env_secret, env_str
+from portal.env import env_address, env_bool, env_choice, env_int, env_list, env_secret, env_str, env_url
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env_str("PORTAL_VAR", str(BASE_DIR / "var")))
@@ -18,7 +18,7 @@ VAR_DIR = Path(env_str("PORTAL_VAR", str(BASE_DIR / "var")))
 # Mode: demo has a sign-in without passwords and therefore listens on loopback only
 PORTAL_MODE = env_choice("PORTAL_MODE", ("production", "demo"), "production")
 DEMO = PORTAL_MODE == "demo"
-PORTAL_BIND = env_str("PORTAL_BIND", "127.0.0.1:8000")
+PORTAL_BIND = env_address("PORTAL_BIND", "127.0.0.1:8000")
 if DEMO and not ip_address(PORTAL_BIND.rpartition(":")[0].strip("[]")).is_loopback:
     raise ImproperlyConfigured(
         f"PORTAL_MODE is demo and PORTAL_BIND is {PORTAL_BIND!r}: the demo listens on a loopback address only."
@@ -101,9 +101,10 @@ AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
 LOGIN_URL = "sign-in"
 
 # Database
-DATABASES: dict[str, Any] = {
-    "default": dj_database_url.parse(env_secret("PORTAL_DATABASE_URL", f"sqlite:///{VAR_DIR}/portal.sqlite3"))
-}
+DATABASE_URL = env_url(
+    "PORTAL_DATABASE_URL", ("postgres", "postgresql", "sqlite"), f"sqlite:///{VAR_DIR}/portal.sqlite3"
+)
+DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = {
@@ -117,7 +118,9 @@ else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
 # Celery: Redis in production, folders in the embedded default
-CELERY_BROKER_URL = env_secret("PORTAL_BROKER_URL", "filesystem://localhost" if DEMO else None)
+CELERY_BROKER_URL = env_url(
+    "PORTAL_BROKER_URL", ("redis", "rediss", "filesystem"), "filesystem://localhost" if DEMO else None
+)
 BROKER_DIR = VAR_DIR / "broker"
 PULL_SECONDS = env_int("PORTAL_PULL_SECONDS", 60, least=1)
 

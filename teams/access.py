@@ -5,8 +5,9 @@ from django.http import Http404
 
 from accounts.models import User
 from accounts.requests import Request
-from teams.models import Cluster, PlatformRole, Team
-from teams.permissions import Permission, platform_roles_with
+from teams.models import Cluster, Team
+from teams.permissions import Permission
+from teams.roles import roles_of
 
 
 def get_team_or_404(request: Request, slug: str, permission: Permission = Permission.SEE_TEAM) -> Team:
@@ -17,17 +18,12 @@ def get_team_or_404(request: Request, slug: str, permission: Permission = Permis
     return team
 
 
-def has_platform_permission(user: User, permission: Permission) -> bool:
-    """Whether a platform role of the person carries the permission, for every team."""
-    return PlatformRole.objects.filter(user=user, role__in=platform_roles_with(permission)).exists()
-
-
 def require_platform_permission(request: Request, permission: Permission) -> None:
     """For pages of a role, which are no secret: Raises PermissionDenied."""
-    if not has_platform_permission(request.user, permission):
+    if not roles_of(request.user).everywhere(permission):
         raise PermissionDenied(permission)
 
 
 def sees_names_of_all(user: User, cluster: Cluster) -> bool:
     """Whether other teams' names may be shown: to platform roles, or where the cluster's admin switched them on."""
-    return cluster.names_across_teams or has_platform_permission(user, Permission.SEE_PLATFORM)
+    return cluster.names_across_teams or roles_of(user).everywhere(Permission.SEE_PLATFORM)

@@ -5,9 +5,9 @@ from typing import Any
 from django.http import HttpRequest
 
 from accounts.models import User
-from teams.access import has_platform_permission
 from teams.models import Team
 from teams.permissions import Permission
+from teams.roles import roles_of
 
 
 def menu(request: HttpRequest) -> dict[str, Any]:
@@ -15,6 +15,6 @@ def menu(request: HttpRequest) -> dict[str, Any]:
     if not isinstance(getattr(request, "user", None), User) or not request.user.is_authenticated:
         return {}
     return {
-        "my_teams": Team.objects.active().filter(memberships__user=request.user),
-        "sees_platform": has_platform_permission(request.user, Permission.SEE_PLATFORM),
+        "my_teams": Team.objects.active().filter(pk__in=roles_of(request.user).teams),
+        "sees_platform": roles_of(request.user).everywhere(Permission.SEE_PLATFORM),
     }

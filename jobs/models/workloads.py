@@ -9,6 +9,7 @@ from accounts.models import User
 from jobs.states import HOLDING, OVER, WAITING, JobState
 from teams.models import Cluster, NamespaceBinding, Team
 from teams.permissions import Permission
+from teams.roles import roles_of
 
 
 class WorkloadQuerySet(models.QuerySet["Workload"]):
@@ -31,6 +32,9 @@ class WorkloadQuerySet(models.QuerySet["Workload"]):
         return self.filter(Exists(owned))
 
     def visible_to(self, user: User, permission: Permission = Permission.SEE_TEAM) -> "WorkloadQuerySet":
+        """Of teams in which the person holds the permission; for platform roles also where no team owns the namespace."""
+        if roles_of(user).everywhere(permission):
+            return self
         return self.of_teams(Team.objects.visible_to(user, permission))
 
     def in_queues(self, local_queues: Iterable[str]) -> "WorkloadQuerySet":

@@ -37,6 +37,11 @@ class ClusterSection:
     waiting: list[WaitingRow]
     running: list[Running]
 
+    @property
+    def is_known(self) -> bool:
+        """Whether everything was read at least once: before that nothing is 0."""
+        return self.freshness.as_of is not None
+
 
 @require_safe
 def team_page(request: Request, slug: str) -> HttpResponse:

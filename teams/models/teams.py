@@ -7,7 +7,8 @@ from django.urls import reverse
 
 from accounts.models import User
 from teams.models.clusters import Cluster
-from teams.permissions import Permission, platform_roles_with, team_roles_with
+from teams.permissions import Permission
+from teams.roles import roles_of
 
 
 class CostCentre(models.Model):
@@ -30,9 +31,8 @@ class TeamQuerySet(models.QuerySet["Team"]):
 
     def visible_to(self, user: User, permission: Permission = Permission.SEE_TEAM) -> "TeamQuerySet":
         """Teams in which the person holds the permission, through a team role or a platform role."""
-        if user.platform_roles.filter(role__in=platform_roles_with(permission)).exists():
-            return self
-        return self.filter(memberships__user=user, memberships__role__in=team_roles_with(permission)).distinct()
+        roles = roles_of(user)
+        return self if roles.everywhere(permission) else self.filter(pk__in=roles.team_ids(permission))
 
 
 class Team(models.Model):

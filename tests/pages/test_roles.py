@@ -61,7 +61,6 @@ def test_who_gets_what(everything: World, people: People, entry: str) -> None:
     assert dict(zip(ROLES, found, strict=True)) == dict(zip(ROLES, MATRIX[entry], strict=True))
 
 
-@pytest.mark.xfail(strict=True, reason="Workload.visible_to knows workloads of teams only")
 @pytest.mark.parametrize("role", ["platform_admin", "finops", "auditor"])
 def test_platform_roles_read_the_jobs_of_namespaces_that_no_team_owns(
     everything: World, people: People, role: str

@@ -79,7 +79,6 @@ def test_what_is_malformed_is_named(monkeypatch: pytest.MonkeyPatch, name: str, 
         settings(monkeypatch, {**PRODUCTION, name: value})
 
 
-@pytest.mark.xfail(strict=True, reason="settings read these two without a sentence of their own")
 @pytest.mark.parametrize(
     ("mode", "name", "value"),
     [
