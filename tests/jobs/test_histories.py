@@ -1,6 +1,6 @@
 """Random lives of workloads, told in order and out of it: what the ledger holds in the end and at every step."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from jobs.holds import usages_of_open_spans
+from jobs.ledger import Vanished, write_workloads
 from jobs.models import Span, TeamNow, Workload
 from jobs.observed import hold_of
 from jobs.states import state_of
@@ -113,30 +114,45 @@ def assert_spans_are_in_order() -> None:
             assert earlier.reserved_at <= earlier.released_after <= earlier.released_before <= later.reserved_at
 
 
+Event = tuple[objects.Workload, bool]
+"""A look, and whether it is the last of a deleted object."""
+
+
+def tell(world: World, events: Sequence[Event]) -> None:
+    now = minute(30)
+    gone = [Vanished(look.uid, look.resource_version, now, now, watched=True) for look, deleted in events if deleted]
+    write_workloads(world.cluster, [look for look, _ in events], gone, now=now, last_seen=now)
+
+
 @A_FEW
 @given(data=st.data(), jobs=lives())
 def test_looks_in_any_order_and_repeated_end_in_what_the_newest_demands(
     shared: World, data: st.DataObject, jobs: list[Job]
 ) -> None:
-    looks: list[objects.Workload] = []
+    events: list[Event] = []
     for at in range(1, data.draw(st.integers(2, 14)) + 1):
         job = data.draw(st.sampled_from(jobs))
         step(job, data.draw(st.sampled_from(VERBS)), at)
-        looks.append(job.record)
-    newest = {look.uid: look for look in looks}
-    order = data.draw(st.permutations(looks * 2))
+        events.append((job.record, False))
+    deleted = data.draw(st.lists(st.sampled_from(jobs), max_size=2, unique=True))
+    events += [(job.touch().record, True) for job in deleted]
+    newest = {look.uid: look for look, _ in events}
+    gone = {job.uid for job in deleted}
+    order = data.draw(st.permutations(events * 2))
     with undone():
         while order:
             size = data.draw(st.integers(1, 6))
-            shared.see(*order[:size], now=minute(30))
+            tell(shared, order[:size])
             order = order[size:]
-        assert_holds_are(list(newest.values()))
-        rows = {w.uid: (w.resource_version, w.state) for w in Workload.objects.all()}
-        assert rows == {look.uid: (look.resource_version, state_of(look)) for look in newest.values()}
+        assert_holds_are([look for look in newest.values() if look.uid not in gone])
+        rows = {w.uid: (w.resource_version, w.gone_before is not None) for w in Workload.objects.all()}
+        assert rows == {uid: (look.resource_version, uid in gone) for uid, look in newest.items()}
+        states = {w.uid: w.state for w in Workload.objects.live()}
+        assert states == {uid: state_of(look) for uid, look in newest.items() if uid not in gone}
         assert_teams_add_up()
         assert shared.cache_faults() == 0
         before = ledger(shared.cluster)
-        shared.see(*looks, now=minute(40))
+        tell(shared, events)
         assert ledger(shared.cluster) == before
 
 
