@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from scheduling import names
 from scheduling.messages import is_pending_preemption
 from scheduling.objects import ClusterQueue, LocalQueue, Workload
-from scheduling.preemption_messages import parse_preemption
 
 OrderKey = tuple[int, datetime, str]
 
@@ -47,41 +46,24 @@ def queue_orders(
     A stopped LocalQueue holds none; a stopped ClusterQueue keeps its own. Under admission fair sharing Kueue orders by
     the LocalQueues' past usage first, which no object tells: ask the visibility API there.
     """
-    listed = list(workloads)
     strategies = {q.name: q.strategy for q in cluster_queues}
     feeds = {(q.namespace, q.name): q.cluster_queue for q in local_queues if q.stop_policy == names.STOP_NONE}
     waiting: dict[str, list[Workload]] = {name: [] for name in strategies}
-    for workload in listed:
+    for workload in workloads:
         queue = feeds.get((workload.namespace, workload.queue_name))
         if queue in waiting and is_queued(workload):
             waiting[queue].append(workload)
-    preemptors = last_preemptors(listed)
-    return {name: in_order(queued, strategies[name], preemptors.get(name, "")) for name, queued in waiting.items()}
+    return {name: in_order(queued, strategies[name]) for name, queued in waiting.items()}
 
 
-def in_order(workloads: Iterable[Workload], strategy: str, last_preemptor: str = "") -> list[Workload]:
+def in_order(workloads: Iterable[Workload], strategy: str) -> list[Workload]:
     """The waiting workloads of one queue in order. With BestEffortFIFO the one whose victims are being stopped stays
-    at the head whoever arrives meanwhile, and so does the queue's `last_preemptor` (a uid) when others took what its
-    victims gave back."""
+    at the head whoever arrives meanwhile. Kueue may keep it there even when others took what its victims gave back,
+    which no object tells."""
     ordered = sorted(workloads, key=order_key)
     if strategy == names.BEST_EFFORT_FIFO:
-        preempting = next((w.uid for w in ordered if _is_preempting(w)), last_preemptor)
-        ordered.sort(key=lambda w: w.uid != preempting)
+        ordered.sort(key=lambda w: not _is_preempting(w))
     return ordered
-
-
-def last_preemptors(workloads: Iterable[Workload]) -> dict[str, str]:
-    """Per ClusterQueue the uid of the workload that preempted last, as its victims tell."""
-    latest: dict[str, tuple[datetime, str]] = {}
-    for victim in workloads:
-        told = victim.conditions.get(names.PREEMPTED)
-        if told is None or told.since is None:
-            continue
-        notice = parse_preemption(told.message)
-        if notice.uid and notice.preemptor_path:
-            queue = notice.preemptor_path[-1]
-            latest[queue] = max(latest.get(queue, (told.since, "")), (told.since, notice.uid))
-    return {queue: uid for queue, (_, uid) in latest.items()}
 
 
 def _is_preempting(workload: Workload) -> bool:
