@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from portal.env import env_bool, env_choice, env_int, env_list, env_secret, env_str
+from portal.env import env_address, env_bool, env_choice, env_int, env_list, env_secret, env_str, env_url
 
 NAME = "PORTAL_EXAMPLE"
 
@@ -103,3 +103,32 @@ def test_secret_files_that_cannot_be_used(
     (tmp_path / "binary").write_bytes(b"\xff\xfe secret")
     monkeypatch.setenv(f"{NAME}_FILE", str(tmp_path / "binary"))
     assert "secret" not in refused(lambda: env_secret(NAME)).removeprefix(f"{NAME}_FILE names a file")
+
+
+@pytest.mark.parametrize("text", ["127.0.0.1:8000", "[::1]:8000", "0.0.0.0:80"])  # noqa: S104
+def test_addresses(given: Callable[[str], None], text: str) -> None:
+    assert env_address(NAME, "127.0.0.1:1") == "127.0.0.1:1"
+    given(text)
+    assert env_address(NAME, "127.0.0.1:1") == text
+
+
+@pytest.mark.parametrize("text", ["localhost:8000", "8000", "127.0.0.1", "127.0.0.1:", "127.0.0.1:http", ":80"])
+def test_what_is_no_address(given: Callable[[str], None], text: str) -> None:
+    given(text)
+    assert refused(lambda: env_address(NAME, "127.0.0.1:1")) == (
+        f"{NAME} is {text!r}; it must be an IP address and a port, such as 127.0.0.1:8000."
+    )
+
+
+def test_addresses_with_a_scheme(given: Callable[[str], None]) -> None:
+    assert env_url(NAME, ("redis", "rediss"), "redis://a") == "redis://a"
+    given("rediss://user:password@host:6379/0")
+    assert env_url(NAME, ("redis", "rediss")) == "rediss://user:password@host:6379/0"
+
+
+@pytest.mark.parametrize("text", ["secret", "oracle://user:secret@host", "redis:secret", "//secret"])
+def test_a_scheme_that_will_not_do_is_refused_without_quoting_the_password(
+    given: Callable[[str], None], text: str
+) -> None:
+    given(text)
+    assert refused(lambda: env_url(NAME, ("redis", "rediss"))) == f"{NAME} must begin with one of: redis://, rediss://."
