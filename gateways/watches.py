@@ -14,7 +14,7 @@ from scheduling.parsing import MalformedObject
 
 Record = TypeVar("Record")
 
-WATCH_SECONDS: Final = 60
+WATCH_SECONDS: Final = 20  # a quiet watch proves by its end only that nothing happened: facts are never older than that
 
 _GRACE_SECONDS: Final = 10.0  # what a server may be late in ending a watch; after it the connection counts as dead
 _LONGEST_LINE: Final = 1 << 25

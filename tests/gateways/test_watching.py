@@ -6,6 +6,7 @@ from typing import Any
 
 from gateways.errors import Denied, GatewayError, Gone, Unavailable
 from gateways.records import Change, ObjectVersion, Outage, Page, Recovered, Relisted
+from gateways.watches import WATCH_SECONDS
 from gateways.watching import Clock, Reader, Source
 from tests.gateways.things import Thing, alive, change, page
 
@@ -69,7 +70,7 @@ class Play:
 def test_a_list_comes_first_and_the_watch_goes_on_from_it() -> None:
     play = Play(lists=[[page(100, "a", is_last=False), page(100, "b")]], watches=[[change("a", 101)]])
     assert play.read() == [page(100, "a", is_last=False), page(100, "b"), change("a", 101)]
-    assert play.calls == [("list", 0, 0), ("watch", 100, 60)]
+    assert play.calls == [("list", 0, 0), ("watch", 100, WATCH_SECONDS)]
 
 
 def test_a_watch_that_ends_is_resumed_from_the_last_change_or_bookmark() -> None:
@@ -108,7 +109,7 @@ def test_an_outage_is_told_at_every_attempt_and_ends_lossless_when_the_version_i
     )
     told = play.read()
     outages = [event for event in told if isinstance(event, Outage)]
-    last_known = START + timedelta(seconds=60)
+    last_known = START + timedelta(seconds=WATCH_SECONDS)
     assert [outage.since for outage in outages] == [last_known] * 3
     assert told[-2:] == [Recovered(last_known, lossless=True), alive(105)]
 
@@ -116,7 +117,7 @@ def test_an_outage_is_told_at_every_attempt_and_ends_lossless_when_the_version_i
 def test_after_an_outage_a_short_watch_asks_whether_the_version_is_known() -> None:
     play = Play(lists=[[page(100)], [page(200)]], watches=[[Unavailable("down")], [Gone("too old")], [], []])
     told = play.read()
-    assert play.calls[1:3] == [("watch", 100, 60), ("watch", 100, 1)]
+    assert play.calls[1:3] == [("watch", 100, WATCH_SECONDS), ("watch", 100, 1)]
     assert [event for event in told if isinstance(event, Recovered)] == [Recovered(START, lossless=False)]
 
 
@@ -171,7 +172,7 @@ def test_the_list_is_repeated_at_its_interval_and_the_watch_misses_nothing() -> 
 
 def test_a_server_restored_from_a_backup_is_noticed_at_the_next_list() -> None:
     play = Play(lists=[[page(100)], [page(40)], [page(41)]], watches=[[change("a", 101)], []])
-    told = play.read(relist_seconds=60)
+    told = play.read(relist_seconds=WATCH_SECONDS)
     assert [type(event) for event in told[3:7]] == [Page, Outage, Page, Recovered]
     assert told[6].lossless is False
     assert play.calls[-1][:2] == ("watch", 41)
@@ -186,10 +187,10 @@ def test_a_list_interrupted_by_an_outage_begins_again() -> None:
 
 def test_a_relist_that_fails_does_not_keep_the_watch_waiting() -> None:
     play = Play(lists=[[page(100)], [Unavailable("busy")], [page(300)]], watches=[[], [change("a", 101)], [], []])
-    told = play.read(relist_seconds=60)
+    told = play.read(relist_seconds=WATCH_SECONDS)
     assert [call[0] for call in play.calls] == ["list", "watch", "list", "watch", "watch", "list", "watch"]
     assert [event for event in told if isinstance(event, Recovered)] == [
-        Recovered(START + timedelta(seconds=60), lossless=True)
+        Recovered(START + timedelta(seconds=WATCH_SECONDS), lossless=True)
     ]
 
 
@@ -199,7 +200,7 @@ def test_an_outage_at_a_relist_is_over_only_when_the_watch_goes_on() -> None:
         lists=[[page(100)], [Unavailable("down")], [page(300)]],
         watches=[[], [Unavailable("down")], [Gone("too old")], []],
     )
-    told = play.read(relist_seconds=60)
+    told = play.read(relist_seconds=WATCH_SECONDS)
     assert [event for event in told if isinstance(event, Recovered)] == [
-        Recovered(START + timedelta(seconds=60), lossless=False)
+        Recovered(START + timedelta(seconds=WATCH_SECONDS), lossless=False)
     ]
