@@ -8,7 +8,6 @@ watcher while the emulator's world moves at high speed. Every statement that tak
 
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -52,7 +51,6 @@ def run_writers(folder: str, kubeconfig: Path, seconds: int) -> dict[str, dict[s
         "PORTAL_DEMO_KUBECONFIG": str(kubeconfig),
         "DJANGO_SETTINGS_MODULE": "portal.settings",
     }
-    shutil.copytree("var/vendor", Path(folder, "vendor"))
     for command in ("migrate --verbosity 0", "collectstatic --verbosity 0", "import_setup deploy/demo.yaml"):
         subprocess.run(
             [sys.executable, "manage.py", *command.split()], env=environment, check=True, stdout=subprocess.DEVNULL

@@ -24,13 +24,15 @@ class ComposedPortal(RunningPortal):
         super().__init__(folder, database, broker)
         self.app, self.log = folder / "app", folder / "logs"
         self.log.mkdir()
+        (folder / "tmp").mkdir()
         lay_out_image(self.app)
         secrets = {"secret_key": "k" * 60, "database_url": database, "broker_url": broker, "metrics_token": TOKEN}
         (folder / "secrets").mkdir()
         for name, text in secrets.items():
             (folder / "secrets" / name).write_text(text + "\n")
         self.environment = {
-            **{name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ},
+            "HOME": os.environ["HOME"],
+            "TMPDIR": str(folder / "tmp"),
             **image_environment(),
             **{name: str(value) for name, value in service("web")["environment"].items()},
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -99,6 +101,10 @@ class ComposedPortal(RunningPortal):
         renewed = lambda: len(set(_children(self.processes["web"].pid)) - set(old)) == len(old)  # noqa: E731
         wait_until(renewed, "new processes")
         wait_until(lambda: self.status("healthz") == 200, "the web server")
+
+    def count_files(self) -> int:
+        """How many files the web server counts requests in."""
+        return len(list((self.folder / "tmp").glob("portal-metrics-*/*.db")))
 
     def lines(self, name: str) -> str:
         return (self.log / name).read_text()

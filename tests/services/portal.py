@@ -1,7 +1,6 @@
 """The portal's own processes as production runs them, on loopback, to be killed and started again by tests."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -45,7 +44,6 @@ class RunningPortal:
         return done.stdout
 
     def prepare(self) -> None:
-        shutil.copytree(ROOT / "var/vendor", self.folder / "vendor")  # from `make setup`
         self.manage("migrate", "--verbosity", "0")
         self.manage("collectstatic", "--verbosity", "0")
         self.manage("import_setup", "deploy/demo.yaml")

@@ -95,8 +95,10 @@ def count(portal: ComposedPortal) -> float:
 def test_requests_outlive_the_process_that_counted_them(composed: ComposedPortal) -> None:
     before = count(composed)
     composed.status("sign-in/")
+    assert composed.count_files() == 2
     composed.renew_web_processes()
     assert count(composed) == before + 1
+    assert composed.count_files() == 2  # successors go on with them
 
 
 def test_without_the_broker_it_lives_and_is_not_ready(composed: ComposedPortal, redis: Server) -> None:
@@ -127,6 +129,7 @@ def test_nothing_is_written_where_the_image_is_read_only(composed: ComposedPorta
 
 def test_probes_in_production(composed: ComposedPortal) -> None:
     composed.stop("web")
+    assert composed.count_files() == 0
     del composed.environment["PORTAL_MODE"]
     composed.start("web")
     wait_until(lambda: composed.status("readyz") == 200, "readiness", 20)
@@ -134,7 +137,10 @@ def test_probes_in_production(composed: ComposedPortal) -> None:
     assert composed.status("metrics") == 404
     assert composed.status("metrics", Authorization=BEARER) == 200
     assert composed.status("sign-in/", Host=HOST) == 301
-    page = composed.ask("sign-in/", Host=HOST, **{"X-Forwarded-Proto": "https"})
+    https = {"Host": HOST, "X-Forwarded-Proto": "https"}
+    for name in ("portal.css", "vendor/tabler.min.css"):  # as the page for what broke has them
+        assert composed.status(f"static/{name}", **https) == 200
+    page = composed.ask("sign-in/", **https)
     assert page.status_code == 200
     assert "No identity provider is connected" in page.text
     assert composed.status("sign-in/", **{"X-Forwarded-Proto": "https"}) == 400

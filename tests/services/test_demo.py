@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +17,6 @@ pytestmark = pytest.mark.services
 
 
 def test_demo_shows_a_team_and_ends_every_process(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "var/vendor", tmp_path / "vendor")
     log = tmp_path / "demo.log"
     environment = {**os.environ, "PORTAL_VAR": str(tmp_path), "PORT": str(free_port())}
     with log.open("wb") as output:
