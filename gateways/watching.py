@@ -25,7 +25,7 @@ Record = TypeVar("Record", bound=Identified)
 
 RELIST_SECONDS: Final = 600.0
 
-_RELIST_AGAIN_SECONDS: Final = 60.0
+_RELIST_AGAIN_SECONDS: Final = 3.0 * WATCH_SECONDS
 _PROBE_SECONDS: Final = 1
 _FIRST_PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 60.0
