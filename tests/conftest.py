@@ -1,6 +1,5 @@
-"""Fixtures of the whole suite: the moment it plays at, people, and a cluster with two queues."""
+"""Fixtures of the whole suite: people, and a cluster with two queues."""
 
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,6 @@ from django.conf import settings
 
 from tests.factories import ClusterFactory
 from tests.people import People, settle
-from tests.stories import START
 from tests.worlds import World, two_queues
 
 
@@ -16,11 +14,6 @@ from tests.worlds import World, two_queues
 def _static_root() -> None:
     """whitenoise looks for it; a start in earnest makes it with `collectstatic`."""
     Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
-
-
-@pytest.fixture
-def now() -> datetime:
-    return START
 
 
 @pytest.fixture
