@@ -7,7 +7,6 @@ everything. Both are printed once the world stands.
 """
 
 import argparse
-import os
 import signal
 import sys
 import tempfile
@@ -15,6 +14,7 @@ import time
 from pathlib import Path
 
 from tests.cluster.build import CannotBuild, build_all, component
+from tests.cluster.kubeconfig import write_private
 from tests.cluster.plane import ControlPlane
 from tests.cluster.processes import PlaneFailed
 from tests.cluster.world import World, now
@@ -41,7 +41,7 @@ def run(plane: ControlPlane, options: argparse.Namespace) -> str | int:
     with plane:
         world = World(plane.admin, now())
         world.set_up()
-        write(options.kubeconfig, plane.portal_kubeconfig.read_text())
+        write_private(options.kubeconfig, plane.portal_kubeconfig.read_text())
         kubectl = component("kubernetes").folder / "kubectl"
         say(f"A real Kueue is ready: {plane.url}")
         say(f"  for the portal  {options.kubeconfig}")
@@ -52,15 +52,6 @@ def run(plane: ControlPlane, options: argparse.Namespace) -> str | int:
             if options.moving:
                 world.move(now())
         return f"{', '.join(plane.processes.ended())} ended by itself; see the logs in {plane.folder}"
-
-
-def write(kubeconfig: Path, text: str) -> None:
-    """At once and readable by its owner alone: others wait for the file."""
-    kubeconfig.parent.mkdir(parents=True, exist_ok=True)
-    fresh = kubeconfig.with_name(f"{kubeconfig.name}.new")
-    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(text)
-    fresh.replace(kubeconfig)
 
 
 def say(text: str) -> None:

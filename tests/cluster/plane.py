@@ -16,12 +16,14 @@ from tests.cluster.build import component
 from tests.cluster.canary import Canary
 from tests.cluster.certificates import Authority
 from tests.cluster.client import KUEUE, VISIBILITY, Client
+from tests.cluster.kubeconfig import kubeconfig, write_private
 from tests.cluster.processes import PlaneFailed, Processes, free_port
 from tests.cluster.roles import PORTAL_GROUP, portal_rights
 
 METRICS_CERTIFICATES = Path("/etc/kueue/metrics/certs")  # Kueue reads them there and nowhere else
 PORTAL = "hyperpod-portal"
 STRANGER = "stranger"
+ADMIN_GROUP = "system:masters"
 
 # A mount namespace of its own in which /etc is the real one under a layer that holds the certificates: needs no root,
 # and several Kueues side by side do not meet.
@@ -136,24 +138,11 @@ class ControlPlane:
         self.authority.write_bytes(authority.certificate)
         authority.write_pair(self.folder / "tls", "localhost")
         authority.write_pair(self.folder / "aggregator", "aggregator")
-        rows = [f'{token},{user},{user},"{_group(user)}"' for user, token in self.tokens.items()]
-        _write_private(self.folder / "tokens.csv", "\n".join(rows) + "\n")
-        _write_private(self.kubeconfig, self._kubeconfig("admin"))
-        _write_private(self.portal_kubeconfig, self._kubeconfig(PORTAL))
-
-    def _kubeconfig(self, user: str) -> str:
-        authority = base64.b64encode(self.authority.read_bytes()).decode()
-        cluster = {"server": self.url, "certificate-authority-data": authority}
-        return yaml.safe_dump(
-            {
-                "apiVersion": "v1",
-                "kind": "Config",
-                "current-context": "local",
-                "clusters": [{"name": "local", "cluster": cluster}],
-                "users": [{"name": user, "user": {"token": self.tokens[user]}}],
-                "contexts": [{"name": "local", "context": {"cluster": "local", "user": user}}],
-            }
-        )
+        groups = {"admin": ADMIN_GROUP, PORTAL: PORTAL_GROUP}
+        rows = [f'{token},{user},{user},"{groups.get(user, "")}"' for user, token in self.tokens.items()]
+        write_private(self.folder / "tokens.csv", "\n".join(rows) + "\n")
+        for file, user in ((self.kubeconfig, "admin"), (self.portal_kubeconfig, PORTAL)):
+            write_private(file, kubeconfig(self.url, authority.certificate, user, self.tokens[user]))
 
     def _start_etcd(self) -> None:
         peer = f"http://127.0.0.1:{free_port()}"
@@ -250,14 +239,5 @@ class ControlPlane:
         self._run("kwok", "kwok", kubeconfig, "--manage-all-nodes=true", "--node-lease-duration-seconds=40", *stages)
 
 
-def _group(user: str) -> str:
-    return {"admin": "system:masters", PORTAL: PORTAL_GROUP}.get(user, "")
-
-
 def _encoded(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
-
-
-def _write_private(file: Path, text: str) -> None:
-    file.touch(mode=0o600)
-    file.write_text(text)
