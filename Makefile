@@ -28,6 +28,7 @@ node_modules/.ready: package-lock.json | .venv/.run
 var/vendor/.ready: node_modules/.ready
 	mkdir -p var/vendor
 	sed 's,/\*# sourceMappingURL=[^*]*\*/,,' node_modules/@tabler/core/dist/css/tabler.min.css > var/vendor/tabler.min.css
+	cp node_modules/htmx.org/dist/htmx.min.js var/vendor/
 	@touch $@
 
 run: .venv/.run var/vendor/.ready

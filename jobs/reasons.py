@@ -3,14 +3,31 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from django.db.models import TextChoices
+from django.utils.text import get_text_list
 from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from jobs.amounts import amount_text, resource_word
 from jobs.models import Workload
+from jobs.states import JobState
 from scheduling import names
 from scheduling.messages import Mention, Obstacle, parse_pending
+from teams.gpu_models import gpu_model
 
 _MOST = 4
+_ELSEWHERE = (Obstacle.NODE_AFFINITY, Obstacle.UNTOLERATED_TAINT)
+_OF_THE_PLATFORM = (Obstacle.QUEUE_STOPPED, Obstacle.FLAVOR_NOT_FOUND, Obstacle.ADMISSION_CHECKS)
+
+
+class Actor(TextChoices):
+    """Who must act for the job to go on."""
+
+    SCHEDULER = "scheduler", _("Scheduler")
+    OWNER = "owner", _("You")
+    PLATFORM = "platform", _("Platform admin")
+    CLUSTER = "cluster", _("Cluster")
+    UNKNOWN = "unknown", _("Not known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +36,22 @@ class Reason:
 
     sentences: tuple[str, ...]
     raw: str
+    actor: Actor
 
 
 def waiting_reason(workload: Workload) -> Reason:
     """Why it does not run yet."""
     reserved = workload.condition(names.QUOTA_RESERVED)
     raw = reserved.get("message") or ""
+    if workload.state == JobState.PAUSED:
+        text = gettext("It is switched off (spec.active is false). Switch it on again to have it queued.")
+        return Reason((text,), raw, Actor.OWNER)
     if not reserved:
-        return Reason((gettext("The cluster has not looked at it yet: jobs ahead of it come first."),), "")
+        text = gettext("The cluster has not looked at it yet: jobs ahead of it come first.")
+        return Reason((text,), "", Actor.SCHEDULER)
     message = parse_pending(raw)
-    sentences = list(dict.fromkeys(_sentences(message.mentions)))
+    mentions = _binding(message.mentions)
+    sentences = list(dict.fromkeys([*_not_free(mentions), *_others(mentions)]))
     if message.preempting:
         text = ngettext(
             "It starts when %(count)d job has given its capacity back.",
@@ -36,7 +59,19 @@ def waiting_reason(workload: Workload) -> Reason:
             message.preempting,
         )
         sentences.insert(0, text % {"count": message.preempting})
-    return Reason(tuple(sentences[:_MOST]) or (_unexplained(raw),), raw)
+    return Reason(tuple(sentences[:_MOST]) or (_unexplained(raw),), raw, _actor(workload, mentions))
+
+
+def _binding(mentions: tuple[Mention, ...]) -> tuple[Mention, ...]:
+    """Without the flavors that the job does not want anyway, where another one is in question."""
+    wanted = tuple(mention for mention in mentions if mention.obstacle not in _ELSEWHERE)
+    return wanted if any(mention.flavor for mention in wanted) else mentions
+
+
+def _actor(workload: Workload, mentions: tuple[Mention, ...]) -> Actor:
+    if any(mention.obstacle in _OF_THE_PLATFORM for mention in mentions):
+        return Actor.PLATFORM
+    return Actor.OWNER if workload.state == JobState.INADMISSIBLE else Actor.SCHEDULER
 
 
 def _unexplained(raw: str) -> str:
@@ -45,7 +80,30 @@ def _unexplained(raw: str) -> str:
     return gettext("The cluster gives no reason.")
 
 
-def _sentences(mentions: tuple[Mention, ...]) -> Iterator[str]:
+def _not_free(mentions: tuple[Mention, ...]) -> Iterator[str]:
+    """One sentence per flavor for all that is short in it."""
+    short: dict[str, list[str]] = {}
+    for mention in mentions:
+        if mention.obstacle is Obstacle.INSUFFICIENT_UNUSED_QUOTA:
+            short.setdefault(mention.flavor, []).append(_missing(mention))
+    for flavor, amounts in short.items():
+        text = gettext("Not enough is free in %(flavor)s: %(amounts)s.")
+        yield text % {"flavor": flavor_text(flavor), "amounts": get_text_list(amounts, gettext("and"))}
+
+
+def _missing(mention: Mention) -> str:
+    if mention.missing is None:
+        return gettext("too little %(resource)s") % {"resource": resource_word(mention.resource)}
+    return gettext("%(amount)s more needed") % {"amount": amount_text(mention.missing, mention.resource)}
+
+
+def flavor_text(flavor: str) -> str:
+    """“H100 (ml.p5.48xlarge)”, or the flavor's own name."""
+    model = gpu_model(flavor)
+    return flavor if model == flavor else f"{model} ({flavor})"
+
+
+def _others(mentions: tuple[Mention, ...]) -> Iterator[str]:
     for mention in mentions:
         text = _sentence(mention)
         if text:
@@ -53,11 +111,9 @@ def _sentences(mentions: tuple[Mention, ...]) -> Iterator[str]:
 
 
 def _sentence(mention: Mention) -> str:
-    if mention.obstacle is Obstacle.INSUFFICIENT_UNUSED_QUOTA:
-        return _not_free(mention)
     if mention.obstacle is Obstacle.EXCEEDS_MAXIMUM:
         return _never_fits(mention)
-    named = {"resource": resource_word(mention.resource), "flavor": mention.flavor}
+    named = {"resource": resource_word(mention.resource), "flavor": flavor_text(mention.flavor)}
     plain = {
         Obstacle.NOT_COVERED: gettext("It can never start as it is: the queue has no quota for %(resource)s."),
         Obstacle.UNTOLERATED_TAINT: gettext("The nodes of %(flavor)s carry a taint that the job does not tolerate."),
@@ -77,20 +133,12 @@ def _sentence(mention: Mention) -> str:
     return plain[mention.obstacle] % named if mention.obstacle in plain else ""
 
 
-def _not_free(mention: Mention) -> str:
-    if mention.missing is None:
-        text = gettext("Not enough %(resource)s of %(flavor)s is free.")
-        return text % {"resource": resource_word(mention.resource), "flavor": mention.flavor}
-    text = gettext("Not enough is free in %(flavor)s: %(amount)s more needed.")
-    return text % {"flavor": mention.flavor, "amount": amount_text(mention.missing, mention.resource)}
-
-
 def _never_fits(mention: Mention) -> str:
     if mention.missing is None:
         text = gettext(
             "It can never start as it is: it asks for more %(resource)s of %(flavor)s than the queue may use."
         )
-        return text % {"resource": resource_word(mention.resource), "flavor": mention.flavor}
+        return text % {"resource": resource_word(mention.resource), "flavor": flavor_text(mention.flavor)}
     text = gettext(
         "It can never start as it is: in %(flavor)s it asks for %(amount)s more than the queue may ever use."
     )

@@ -1,5 +1,6 @@
 """What one team has, uses, waits for and runs at this moment: the reads behind the team page."""
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -57,7 +58,7 @@ def _cluster_now(team: Team, cluster: Cluster) -> ClusterNow:
     # A LocalQueue may have gone or point elsewhere since: what is held counts in the queue that gave it.
     mine = sorted({*queues.cluster_queues_of(namespaces), *(queue for queue, *_ in uses)})
     rows = QueueNow.objects.filter(cluster=cluster, cluster_queue__in=mine).order_by(
-        "cluster_queue", "flavor", "resource"
+        "cluster_queue", "-nominal", "flavor", "resource"
     )
     lines = tuple(
         TeamLine(
@@ -89,17 +90,27 @@ class Waiting:
     of: int
 
 
-def waiting_of(here: ClusterNow) -> list[Waiting]:
-    """The team's waiting workloads in one cluster, in queue order."""
-    queues = current_queues(here.cluster)
-    orders = {name: queue_order(here.cluster, queues, name) for name in here.cluster_queues}
-    places = {name: {pk: index + 1 for index, pk in enumerate(order)} for name, order in orders.items()}
+def waiting_of(here: ClusterNow, most: int) -> tuple[list[Waiting], int]:
+    """The first of the team's waiting workloads in one cluster, in queue order, and how many wait in all."""
+    waiting = _workloads(here).waiting()
+    first = waiting.order_by("-is_queued", "-is_preempting", "-priority", "queued_at", "uid")[:most]
+    found = with_positions(here.cluster, first)
+    found.sort(key=lambda w: (w.position is None, w.cluster_queue, w.position or 0, w.workload.created_at))
+    return found, waiting.count()
+
+
+def with_positions(cluster: Cluster, workloads: Iterable[Workload]) -> list[Waiting]:
+    """Where these workloads of one cluster stand in their ClusterQueues' lines."""
+    queues = current_queues(cluster)
+    places: dict[str, dict[int, int]] = {}
     found = []
-    for workload in _workloads(here).waiting():
+    for workload in workloads:
         queue = queues.cluster_queue_of.get(f"{workload.namespace}/{workload.queue_name}", "")
-        place = places.get(queue, {}).get(workload.pk)
-        found.append(Waiting(workload, queue, place, len(orders.get(queue, ()))))
-    return sorted(found, key=lambda w: (w.position is None, w.cluster_queue, w.position or 0, w.workload.created_at))
+        if queue not in places:
+            order = queue_order(cluster, queues, queue)
+            places[queue] = {pk: index + 1 for index, pk in enumerate(order)}
+        found.append(Waiting(workload, queue, places[queue].get(workload.pk), len(places[queue])))
+    return found
 
 
 def queue_order(cluster: Cluster, queues: CurrentQueues, cluster_queue: str) -> list[int]:
@@ -133,15 +144,36 @@ class Running:
         return sum(split.borrowed for split in self.gpus.values())
 
 
-def running_of(here: ClusterNow) -> list[Running]:
-    """The team's workloads that hold quota in one cluster, longest first."""
-    workloads = list(_workloads(here).holding())
-    shares = splits(here.cluster, current_queues(here.cluster), here.cluster_queues)
-    open_spans = Span.objects.filter(workload__in=workloads, released_before__isnull=True)
-    since = dict(open_spans.values_list("workload_id", "reserved_at"))
-    found = [Running(workload, since.get(workload.pk), _gpus(shares.get(workload.uid, {}))) for workload in workloads]
-    return sorted(found, key=lambda r: (r.since is None, r.since or r.workload.created_at))
+def running_of(here: ClusterNow, most: int) -> tuple[list[Running], int]:
+    """The oldest of the team's workloads that hold quota in one cluster, longest first, and how many there are."""
+    holding = _workloads(here).holding()
+    found = with_shares(here.cluster, holding.order_by("created_at", "uid")[:most])
+    found.sort(key=lambda r: (r.since is None, r.since or r.workload.created_at))
+    return found, holding.count()
 
 
-def _gpus(shares: dict[Key, Split]) -> dict[str, Split]:
-    return {flavor: split for (flavor, resource), split in shares.items() if names.is_accelerator(resource)}
+def with_shares(cluster: Cluster, workloads: Iterable[Workload]) -> list[Running]:
+    """Since when these workloads of one cluster hold quota, and how their accelerators split into own and borrowed."""
+    held = {workload.pk: workload for workload in workloads}
+    spans = Span.objects.filter(workload__in=held, released_before__isnull=True)
+    since: dict[int, datetime] = {}
+    cluster_queues: set[str] = set()
+    for pk, reserved_at, queue in spans.values_list("workload_id", "reserved_at", "cluster_queue"):
+        since[pk] = reserved_at
+        cluster_queues.add(queue)
+    shares = splits(cluster, current_queues(cluster), cluster_queues, _accelerators(cluster, cluster_queues))
+    return [Running(workload, since.get(pk), _by_flavor(shares.get(workload.uid, {}))) for pk, workload in held.items()]
+
+
+def _accelerators(cluster: Cluster, cluster_queues: Collection[str]) -> list[str]:
+    rows = QueueNow.objects.filter(cluster=cluster, cluster_queue__in=cluster_queues)
+    return [name for name in rows.values_list("resource", flat=True).distinct() if names.is_accelerator(name)]
+
+
+def _by_flavor(shares: dict[Key, Split]) -> dict[str, Split]:
+    """Several kinds of accelerators of one flavor (MIG slices) count together."""
+    found: dict[str, Split] = {}
+    for (flavor, _), split in shares.items():
+        before = found.get(flavor, Split(0, 0))
+        found[flavor] = Split(before.own + split.own, before.borrowed + split.borrowed)
+    return found

@@ -7,6 +7,7 @@ from ipaddress import ip_address
 
 import structlog
 from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
 
 from portal.request_times import REQUEST_SECONDS
@@ -39,6 +40,29 @@ def loopback_only_in_demo(get_response: GetResponse) -> GetResponse:
         if settings.DEMO and not is_loopback(request.META.get("REMOTE_ADDR", "")):
             return HttpResponseForbidden("The demo answers on loopback only.", content_type="text/plain")
         return get_response(request)
+
+    return middleware
+
+
+def no_null_characters(get_response: GetResponse) -> GetResponse:
+    """PostgreSQL takes none in a text, so an address with one is nobody's honest request."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
+            raise SuspiciousOperation("a null character in the address")
+        return get_response(request)
+
+    return middleware
+
+
+def sign_in_for_parts(get_response: GetResponse) -> GetResponse:
+    """A page whose sign-in ended goes to sign-in as a whole: its live part must not swallow the sign-in page."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if response.status_code == 302 and request.headers.get("HX-Request") == "true":
+            return HttpResponse(status=204, headers={"HX-Redirect": response["Location"]})
+        return response
 
     return middleware
 

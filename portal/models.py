@@ -3,7 +3,6 @@
 Clusters are named by slug here: this layer lies below the app that owns them.
 """
 
-from datetime import datetime
 from typing import ClassVar
 
 from django.db import models
@@ -95,9 +94,6 @@ class Lease(models.Model):
 
     def __str__(self) -> str:
         return f"{self.source} of {self.cluster} held by {self.holder}"
-
-    def is_free(self, now: datetime) -> bool:
-        return self.expires_at <= now
 
 
 class AuditEvent(models.Model):

@@ -36,6 +36,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.staticfiles",
     "csp",
+    "template_partials.apps.SimpleAppConfig",
     "portal",
     "accounts",
     "teams",
@@ -53,6 +54,8 @@ MIDDLEWARE = [
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
+    "portal.middleware.no_null_characters",
+    "portal.middleware.sign_in_for_parts",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -63,12 +66,22 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": False,
         "OPTIONS": {
+            "loaders": [
+                (
+                    "template_partials.loader.Loader",
+                    [("django.template.loaders.cached.Loader", ["django.template.loaders.filesystem.Loader"])],
+                )
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "portal.web.chrome",
                 "teams.navigation.menu",
             ],
-            "builtins": ["django.templatetags.i18n", "portal.templatetags.ui"],
+            "builtins": [
+                "django.templatetags.i18n",
+                "template_partials.templatetags.partials",
+                "portal.templatetags.ui",
+            ],
         },
     }
 ]

@@ -1,4 +1,4 @@
-"""Signing in to the demo: a page to pick a role. It exists in PORTAL_MODE=demo only, which answers on loopback alone."""
+"""Signing in to the demo: a page to pick a role, in PORTAL_MODE=demo only, which answers on loopback alone."""
 
 from django.conf import settings
 from django.contrib.auth import login, logout
@@ -33,7 +33,9 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 @require_POST
 def sign_in_as(request: HttpRequest) -> HttpResponse:
     """Signs in as the picked person. Routed in the demo only."""
-    person = get_object_or_404(User, username=request.POST.get("username", ""), archived_at__isnull=True)
+    person = get_object_or_404(
+        User, username=request.POST.get("username", "").replace("\0", ""), archived_at__isnull=True
+    )
     login(request, person, backend=_BACKEND)
     target = request.POST.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())

@@ -79,9 +79,19 @@ def _leave_run(
     )
 
 
-def freshness(sources: Collection[str], cluster: str) -> "Freshness":
-    """How old what these sources of the cluster feed is: the age of the oldest."""
-    states = {s.source: s for s in SourceState.objects.filter(cluster=cluster, source__in=sources)}
+SETUP = "setup"
+"""The source of what the set-up file says of a cluster: its version counts changes of names and ownership."""
+
+
+def freshness(sources: Collection[str], clusters: Collection[str]) -> dict[str, "Freshness"]:
+    """How old what these sources feed is, by cluster: the age of the oldest. One query."""
+    found: dict[str, dict[str, SourceState]] = {cluster: {} for cluster in clusters}
+    for state in SourceState.objects.filter(cluster__in=clusters, source__in=[*sources, SETUP]):
+        found[state.cluster][state.source] = state
+    return {cluster: _freshness(sources, states) for cluster, states in found.items()}
+
+
+def _freshness(sources: Collection[str], states: dict[str, SourceState]) -> "Freshness":
     reads = [states[source].last_good_at if source in states else None for source in sources]
     known = [read for read in reads if read is not None]
     failing = next((s for s in states.values() if s.failing_since), None)
@@ -91,6 +101,12 @@ def freshness(sources: Collection[str], cluster: str) -> "Freshness":
         error=failing.last_error if failing else "",
         version=sum(state.version for state in states.values()),
     )
+
+
+def count_setup_change(cluster: str) -> None:
+    """Pages that show the cluster differ from before: names or ownership changed."""
+    state, _created = SourceState.objects.get_or_create(source=SETUP, cluster=cluster)
+    SourceState.objects.filter(pk=state.pk).update(version=F("version") + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,13 @@
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.urls import include, path
+from django.urls import path
 from django.views.i18n import set_language
 
 from portal import signin
 from portal.views.home import home
 from portal.views.overview import overview
 from portal.views.team import team_page
+from portal.views.workload import workload_page
 
 handler500 = "portal.views.errors.server_error"
 
@@ -18,7 +19,7 @@ urlpatterns = [
     path("language/", login_not_required(set_language), name="set_language"),
     path("teams/<slug:slug>/", team_page, name="team"),
     path("platform/", overview, name="overview"),
-    path("", include("jobs.urls")),
+    path("clusters/<slug:cluster>/workloads/<str:uid>/", workload_page, name="workload"),
 ]
 if settings.DEMO:
     urlpatterns.append(path("sign-in/as/", signin.sign_in_as, name="sign-in-as"))

@@ -62,7 +62,8 @@ def in_order(workloads: Iterable[Workload], strategy: str) -> list[Workload]:
     which no object tells."""
     ordered = sorted(workloads, key=order_key)
     if strategy == names.BEST_EFFORT_FIFO:
-        ordered.sort(key=lambda w: not _is_preempting(w))
+        first = next(filter(_is_preempting, ordered), None)  # Kueue keeps one such workload per queue
+        ordered.sort(key=lambda w: w is not first)
     return ordered
 
 

@@ -10,14 +10,35 @@
   }
   root.dataset.bsTheme = wantedTheme();
 
-  /* A page's clock may be wrong: ages count from the moment the server rendered the page. */
+  /* The reader's clock may be wrong: ages count from the moment the server rendered the page. */
   function tick(started, renderedAt, words) {
     const now = renderedAt + (performance.now() - started);
     document.querySelectorAll("time[data-ago]").forEach((time) => {
-      const seconds = Math.max(0, Math.round((now - Date.parse(time.dateTime)) / 1000));
-      const [unit, size] = units.find(([, size]) => seconds >= size) || units[3];
-      time.textContent = words.format(-Math.floor(seconds / size), unit);
+      const [unit, size, seconds] = largest(now - Date.parse(time.dateTime));
+      set(time, words.format(-Math.floor(seconds / size), unit));
     });
+    document.querySelectorAll("time[data-since]").forEach((time) => {
+      set(time, duration(now - Date.parse(time.dateTime)));
+    });
+  }
+
+  function largest(milliseconds) {
+    const seconds = Math.max(0, Math.round(milliseconds / 1000));
+    const [unit, size] = units.find(([, size]) => seconds >= size) || units[3];
+    return [unit, size, seconds];
+  }
+
+  /* The largest two units, as the server words them. */
+  function duration(milliseconds) {
+    const [, , seconds] = largest(milliseconds);
+    const days = Math.floor(seconds / 86400), hours = Math.floor(seconds / 3600) % 24, minutes = Math.floor(seconds / 60) % 60;
+    if (days) return `${days} d ${hours} h`;
+    if (hours) return `${hours} h ${minutes} min`;
+    return minutes ? `${minutes} min` : `${seconds} s`;
+  }
+
+  function set(element, text) {
+    if (element.textContent !== text) element.textContent = text;
   }
 
   document.addEventListener("DOMContentLoaded", () => {
@@ -45,5 +66,10 @@
     const run = () => tick(started, Date.parse(document.body.dataset.renderedAt), words);
     run();
     setInterval(run, 1000);
+    document.addEventListener("portal:refreshed", run);
+    document.querySelectorAll("[data-copy]").forEach((button) => button.addEventListener("click", () => {
+      navigator.clipboard.writeText(button.dataset.copy);
+      button.classList.add("is-done");
+    }));
   });
 })();

@@ -10,6 +10,7 @@ from django.db.models import Max
 
 from accounts.models import User
 from portal import audit
+from portal.sync_runs import count_setup_change
 from teams.models import Cluster, CostCentre, Membership, NamespaceBinding, PlatformRole, Team
 from teams.setup_file import BadSetup, Setup, TeamSetup
 
@@ -25,6 +26,9 @@ def apply_setup(*, setup: Setup, by: str, now: datetime) -> list[str]:
     applier.apply(setup)
     if applier.problems:
         raise BadSetup(applier.problems)
+    if applier.changes:
+        for slug in Cluster.objects.values_list("slug", flat=True):
+            count_setup_change(slug)
     for cluster_id in applier.rebound:
         transaction.on_commit(lambda pk=cluster_id: _nudge(pk), robust=True)  # type: ignore[misc]
     return applier.changes

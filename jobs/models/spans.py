@@ -9,8 +9,8 @@ from jobs.models.workloads import Workload
 class Span(models.Model):
     """One hold of quota by a workload, from `reserved_at` until it was released; at most one is open.
 
-    Released between `released_after` and `released_before`, equal when the instant is known. `admitted_at` is None until
-    every admission check passed; `evicted_at` is when the eviction was decided, before the quota came back.
+    Released between `released_after` and `released_before`, equal when the instant is known. `admitted_at` is None
+    until every admission check passed; `evicted_at` is when the eviction was decided, before the quota came back.
     """
 
     class End(models.TextChoices):

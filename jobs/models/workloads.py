@@ -32,7 +32,7 @@ class WorkloadQuerySet(models.QuerySet["Workload"]):
         return self.filter(Exists(owned))
 
     def visible_to(self, user: User, permission: Permission = Permission.SEE_TEAM) -> "WorkloadQuerySet":
-        """Of teams in which the person holds the permission; for platform roles also where no team owns the namespace."""
+        """Of teams in which the person holds the permission; for platform roles also of namespaces without a team."""
         if roles_of(user).everywhere(permission):
             return self
         return self.of_teams(Team.objects.visible_to(user, permission))
@@ -49,10 +49,11 @@ class WorkloadQuerySet(models.QuerySet["Workload"]):
 class Workload(models.Model):
     """One Kueue Workload object, by uid: names recur. Never holds env values, arguments or foreign annotations.
 
-    `is_queued`: it stands in line, in Kueue's order; `is_preempting`: its victims are being stopped, so it stays first.
-    `pod_sets`: [{"name", "count", "min_count", "requests": of one pod, smallest units}]. `conditions`: {type: {"status":
-    true|false|null, "reason", "message", "since"}}. `status`: what else Kueue says of it (jobs/observed.py). Gone between
-    `gone_after` and `gone_before`, equal when known; `gone_version` is the list's resourceVersion that told.
+    `is_queued`: it stands in line, in Kueue's order; `is_preempting`: its victims are being stopped, it stays first.
+    `pod_sets`: [{"name", "count", "min_count", "requests": of one pod, smallest units}]. `conditions`: {type:
+    {"status": true|false|null, "reason", "message", "since"}}. `status`: what else Kueue says of it
+    (jobs/observed.py). Gone between `gone_after` and `gone_before`, equal when known; `gone_version` is the list's
+    resourceVersion that told.
     """
 
     cluster = models.ForeignKey(Cluster, models.PROTECT, related_name="workloads")
@@ -106,13 +107,15 @@ class Workload(models.Model):
                 name="workload_in_line",
             ),
             models.Index(fields=["job_uid"], name="workload_by_job"),
+            models.Index(fields=["cluster", "name"], name="workload_by_name"),
+            models.Index(fields=["cluster", "owner_name"], name="workload_by_owner"),
         ]
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
 
     def get_absolute_url(self) -> str:
-        return reverse("jobs:workload", args=[self.cluster.slug, self.uid])
+        return reverse("workload", args=[self.cluster.slug, self.uid])
 
     @property
     def title(self) -> str:

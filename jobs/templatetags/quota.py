@@ -1,12 +1,23 @@
-"""Template tags that put quota and workloads in words."""
+"""Template tags that draw quota and workloads, and put them in words."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from django import template
+from django.utils.formats import number_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
 
 from jobs import amounts, wording
-from jobs.models import QueueNow
-from jobs.team_now import Running
+from jobs.bar_words import end_words, segment_labels, tick_words
+from jobs.models import QueueNow, Workload
+from jobs.quota_bar import Amounts, quota_bar
+from jobs.reasons import Actor
+from jobs.states import JobState
+from jobs.team_now import ClusterNow, Running, TeamLine
+from portal.templatetags.ui import icon
+from teams import gpu_models
 
 register = template.Library()
 
@@ -16,6 +27,42 @@ register.simple_tag(wording.lent_text, name="lent")
 register.simple_tag(wording.most_text, name="at_most")
 register.simple_tag(wording.asks_for)
 register.simple_tag(amounts.plain_amount, name="plain")
+register.filter("gpu_model", gpu_models.gpu_model)
+
+_LOOKS = {
+    JobState.QUEUED: ("quiet", "clock"),
+    JobState.INADMISSIBLE: ("bad", "ban"),
+    JobState.RESERVED: ("info", "loader"),
+    JobState.PREPARING: ("info", "loader"),
+    JobState.RUNNING: ("ok", "play"),
+    JobState.GIVING_BACK: ("warn", "ret"),
+    JobState.INTERRUPTED: ("warn", "loop"),
+    JobState.PAUSED: ("quiet", "pause"),
+    JobState.FINISHED: ("ok", "check"),
+    JobState.FAILED: ("bad", "x"),
+    JobState.CANCELLED: ("quiet", "minus"),
+}
+_WHO = {Actor.OWNER: "you", Actor.SCHEDULER: "cluster", Actor.CLUSTER: "cluster", Actor.PLATFORM: "team"}
+
+
+@register.simple_tag
+def state(workload: Workload) -> SafeString:
+    """The workload's state as a pill: words, icon and tone."""
+    return state_pill(workload.state)
+
+
+@register.simple_tag
+def state_pill(name: str) -> SafeString:
+    """A state that this release does not know is shown as it is called."""
+    tone, picture = _LOOKS.get(JobState(name), ("unknown", "help")) if name in JobState else ("unknown", "help")
+    label = JobState(name).label if name in JobState else name
+    return format_html('<span class="pill pill--{}">{}{}</span>', tone, icon(picture), label)
+
+
+@register.simple_tag
+def who(actor: Actor) -> SafeString:
+    """Who must act."""
+    return format_html('<span class="who who--{}">{}</span>', _WHO.get(actor, "nobody"), actor.label)
 
 
 @register.simple_tag
@@ -31,3 +78,59 @@ def consequences(row: QueueNow) -> Iterable[str]:
 @register.simple_tag
 def runs_on(running: Running) -> str:
     return wording.share_text(running.own, running.borrowed)
+
+
+@register.inclusion_tag("components/quota_row.html")
+def quota_row(line: TeamLine, here: ClusterNow) -> dict[str, Any]:
+    """One GPU type of a team: bar, sentence, what follows from it."""
+    shared = gettext("Other teams use this queue, too; your team uses %(uses)s of it.")
+    uses = amounts.amount_text(line.team_uses, line.now.resource)
+    return {
+        **bar_context(line.now),
+        "shows_queue": len(here.cluster_queues) > 1,
+        "consequences": wording.consequences(line.now),
+        "shared": shared % {"uses": uses} if line.is_shared else "",
+        "used": number_format(line.now.reservation),
+        "unit": ngettext("GPU in use", "GPUs in use", line.now.reservation),
+    }
+
+
+def bar_context(row: QueueNow, scale: int | None = None) -> dict[str, Any]:
+    """What `components/quota_bar.html` draws."""
+    bar = quota_bar(bar_amounts(row), scale)
+    sentence, model = wording.quota_sentence(row), gpu_models.gpu_model(row.flavor)
+    return {
+        "row": row,
+        "bar": bar,
+        "model": model,
+        "sentence": sentence,
+        "label": f"{model}. {sentence}",
+        "tick_text": tick_words(bar),
+        "end_text": end_words(bar),
+        "segment_texts": segment_labels(bar),
+    }
+
+
+def bar_amounts(row: QueueNow) -> Amounts:
+    """The row in the bar's terms."""
+    return Amounts(
+        nominal=row.nominal,
+        reservation=row.reservation,
+        borrowed=row.borrowed,
+        borrowing_limit=row.borrowing_limit,
+        may_borrow=bool(row.cohort),
+        available=row.available,
+        lent_low=row.lent_low,
+        lent_high=row.lent_high,
+    )
+
+
+@register.simple_tag
+def outside_quotas(instance_type: str, gpus: int) -> str:
+    """“8 GPUs of H100 idle outside all quotas: ask the platform admin.”"""
+    text = ngettext(
+        "%(count)s GPU of %(model)s is idle outside all quotas: ask the platform admin.",
+        "%(count)s GPUs of %(model)s are idle outside all quotas: ask the platform admin.",
+        gpus,
+    )
+    return text % {"count": number_format(gpus), "model": gpu_models.gpu_model(instance_type)}

@@ -7,7 +7,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 
 register = template.Library()
 
@@ -43,7 +43,7 @@ def duration(value: timedelta) -> str:
     """A duration in its largest two units, at least a second."""
     seconds = max(0, int(value.total_seconds()))
     if seconds < 60:
-        return ngettext("%(count)d second", "%(count)d seconds", seconds) % {"count": seconds}
+        return gettext("%(count)d s") % {"count": seconds}
     minutes, hours, days = seconds // 60 % 60, seconds // 3600 % 24, seconds // 86400
     if days:
         return gettext("%(days)d d %(hours)d h") % {"days": days, "hours": hours}
@@ -53,8 +53,25 @@ def duration(value: timedelta) -> str:
 
 
 @register.simple_tag
+def as_of(value: datetime, now: datetime) -> SafeString:
+    """`ago` for the age of the page's facts, which every answer to its script renews."""
+    text = gettext("%(duration)s ago") % {"duration": duration(now - value)}
+    return format_html('<time datetime="{}" data-ago data-as-of>{}</time>', value.isoformat(), text)
+
+
+@register.simple_tag
+def copy(text: str) -> SafeString:
+    """A button that copies the text."""
+    label = gettext("Copy %(text)s") % {"text": text}
+    return format_html(
+        '<button class="copy" type="button" data-copy="{}">{}<span class="visually-hidden">{}</span></button>',
+        text, icon("copy"), label,
+    )  # fmt: skip
+
+
+@register.simple_tag
 def since(value: datetime | None, now: datetime) -> SafeString | str:
     """How long something has lasted."""
     if value is None:
         return gettext("unknown")
-    return format_html('<time datetime="{}">{}</time>', value.isoformat(), duration(now - value))
+    return format_html('<time datetime="{}" data-since>{}</time>', value.isoformat(), duration(now - value))

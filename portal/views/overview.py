@@ -1,18 +1,17 @@
 """The platform overview: every cohort's queues side by side, per GPU type, and the nodes behind them."""
 
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from django.http import HttpResponse
-from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
 from jobs.models import QueueNow
 from jobs.sync import SOURCES
-from portal.sync_runs import Freshness, freshness
+from portal.live import live, render_live
+from portal.sync_runs import Freshness
 from scheduling import names
 from teams.access import require_platform_permission
 from teams.models import Cluster, NodeCapacity
@@ -53,18 +52,24 @@ class ClusterOverview:
     nodes: list[NodeCapacity]
 
 
+def _clusters_shown(request: Request) -> Collection[str]:
+    return list(Cluster.objects.active().values_list("slug", flat=True))
+
+
 @require_safe
+@live(SOURCES, _clusters_shown)
 def overview(request: Request) -> HttpResponse:
     require_platform_permission(request, Permission.SEE_PLATFORM)
-    now = timezone.now()
-    clusters = [_cluster(cluster, now) for cluster in Cluster.objects.active()]
-    return render(request, "portal/overview.html", {"clusters": clusters, "now": now})
+    clusters = [_cluster(request, cluster) for cluster in Cluster.objects.active()]
+    return render_live(request, "portal/overview.html", {"clusters": clusters})
 
 
-def _cluster(cluster: Cluster, now: datetime) -> ClusterOverview:
-    fresh = freshness(SOURCES, cluster.slug)
+def _cluster(request: Request, cluster: Cluster) -> ClusterOverview:
+    facts = request.facts
     nodes = NodeCapacity.objects.current().filter(cluster=cluster, total__gt=0).order_by("instance_type")
-    return ClusterOverview(cluster, fresh, fresh.is_stale(now), _groups(cluster), list(nodes))
+    return ClusterOverview(
+        cluster, facts.by_cluster[cluster.slug], facts.is_stale(cluster.slug), _groups(cluster), list(nodes)
+    )
 
 
 def _groups(cluster: Cluster) -> list[CohortGroup]:

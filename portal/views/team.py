@@ -1,27 +1,31 @@
 """The team page: what the team has, what waits and why, what runs."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.http import HttpResponse
-from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
+from jobs.outside_quotas import outside_quotas
 from jobs.reasons import Reason, waiting_reason
 from jobs.redaction import redaction_for
 from jobs.sync import LIVE
 from jobs.team_now import ClusterNow, Running, Waiting, clusters_of, running_of, waiting_of
-from portal.sync_runs import Freshness, freshness
+from portal.live import live, render_live
+from portal.sync_runs import Freshness
 from teams.access import get_team_or_404
-from teams.models import Team
+from teams.models import Cluster, Team
 from teams.permissions import Permission
+from teams.roles import roles_of
+
+_MOST_ROWS = 25
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingRow:
+    """`raw` is redacted for the reader, or empty."""
+
     waiting: Waiting
     reason: Reason
     raw: str
@@ -29,13 +33,16 @@ class WaitingRow:
 
 @dataclass(frozen=True, slots=True)
 class ClusterSection:
-    """One cluster's part of the page."""
+    """One cluster's part of the page; of long tables the first rows."""
 
     now: ClusterNow
     freshness: Freshness
     is_stale: bool
     waiting: list[WaitingRow]
+    waiting_total: int
     running: list[Running]
+    running_total: int
+    outside_quotas: dict[str, int]
 
     @property
     def is_known(self) -> bool:
@@ -43,20 +50,38 @@ class ClusterSection:
         return self.freshness.as_of is not None
 
 
+def _clusters_shown(request: Request, slug: str) -> Collection[str]:
+    bound = Cluster.objects.active().filter(
+        namespace_bindings__team__slug=slug, namespace_bindings__valid_to__isnull=True
+    )
+    return list(bound.values_list("slug", flat=True).distinct())
+
+
 @require_safe
+@live(LIVE, _clusters_shown)
 def team_page(request: Request, slug: str) -> HttpResponse:
     team = get_team_or_404(request, slug)
     sees_raw = Team.objects.visible_to(request.user, Permission.SEE_RAW).filter(pk=team.pk).exists()
-    now = timezone.now()
-    sections = [_section(request, team, here, now, sees_raw=sees_raw) for here in clusters_of(team)]
-    context = {"team": team, "sections": sections, "sees_raw": sees_raw, "now": now}
-    return render(request, "portal/team.html", context)
+    sections = [_section(request, here, sees_raw=sees_raw) for here in clusters_of(team)]
+    role = roles_of(request.user).teams.get(team.pk)
+    context = {"team": team, "sections": sections, "sees_raw": sees_raw, "my_role": role.label if role else ""}
+    return render_live(request, "portal/team.html", context)
 
 
-def _section(request: Request, team: Team, here: ClusterNow, now: datetime, *, sees_raw: bool) -> ClusterSection:
-    fresh = freshness(LIVE, here.cluster.slug)
-    rows = _waiting_rows(request, here, waiting_of(here), sees_raw=sees_raw)
-    return ClusterSection(here, fresh, fresh.is_stale(now), rows, running_of(here))
+def _section(request: Request, here: ClusterNow, *, sees_raw: bool) -> ClusterSection:
+    slug = here.cluster.slug
+    waiting, waiting_total = waiting_of(here, _MOST_ROWS)
+    running, running_total = running_of(here, _MOST_ROWS)
+    return ClusterSection(
+        now=here,
+        freshness=request.facts.by_cluster[slug],
+        is_stale=request.facts.is_stale(slug),
+        waiting=_waiting_rows(request, here, waiting, sees_raw=sees_raw),
+        waiting_total=waiting_total,
+        running=running,
+        running_total=running_total,
+        outside_quotas=outside_quotas(here.cluster) if waiting else {},
+    )
 
 
 def _waiting_rows(

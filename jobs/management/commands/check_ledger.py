@@ -1,4 +1,4 @@
-"""`manage.py check_ledger`: prove that dated rows are contiguous, that spans make sense and that caches equal the ledger."""
+"""`manage.py check_ledger`: dated rows are contiguous, spans make sense, caches equal the ledger."""
 
 from collections.abc import Iterator
 from itertools import pairwise

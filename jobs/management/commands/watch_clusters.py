@@ -52,7 +52,7 @@ class Watcher:
     def tick(self) -> None:
         """Start, renew and end watches so that they match the clusters and the leases."""
         wanted = {cluster.slug: cluster for cluster in Cluster.objects.active()}
-        for slug in [slug for slug, watch in self.watches.items() if slug not in wanted or not watch.is_alive]:
+        for slug in [slug for slug, watch in self.watches.items() if not _goes_on(watch, wanted.get(slug))]:
             self._end(slug)
         for slug, cluster in wanted.items():
             held = hold_lease(LEASE, slug, holder=self.holder, now=timezone.now(), seconds=_LEASE_SECONDS)
@@ -80,3 +80,8 @@ class Watcher:
     def end(self) -> None:
         for slug in list(self.watches):
             self._end(slug)
+
+
+def _goes_on(watch: ClusterWatch, cluster: Cluster | None) -> bool:
+    """Whether the watch lives and still reads what the cluster's row says."""
+    return cluster is not None and watch.is_alive and watch.cluster.connection == cluster.connection

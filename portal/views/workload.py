@@ -1,8 +1,8 @@
-"""Pages about single workloads."""
+"""The page of one workload: its state in words, its holds of quota, its conditions."""
+
+from collections.abc import Collection
 
 from django.http import HttpResponse
-from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
@@ -13,19 +13,22 @@ from jobs.reasons import waiting_reason
 from jobs.redaction import redaction_for
 from jobs.states import WAITING
 from jobs.sync import LIVE
-from portal.sync_runs import freshness
-from teams.models import NamespaceBinding
+from portal.live import live, render_live
+from teams.models import NamespaceBinding, Team
 from teams.permissions import Permission
 
 
+def _clusters_shown(request: Request, cluster: str, uid: str) -> Collection[str]:
+    return [cluster]
+
+
 @require_safe
+@live(LIVE, _clusters_shown)
 def workload_page(request: Request, cluster: str, uid: str) -> HttpResponse:
-    """One workload: its state in words, its holds of quota, its conditions."""
     workload = get_workload_or_404(request, cluster, uid)
     sees_raw = Workload.objects.visible_to(request.user, Permission.SEE_RAW).filter(pk=workload.pk).exists()
     messages = [condition["message"] for condition in workload.conditions.values()]
     redaction = redaction_for(request.user, workload.cluster, messages)
-    fresh, now = freshness(LIVE, workload.cluster.slug), timezone.now()
     context = {
         "workload": workload,
         "team": _team_of(workload),
@@ -33,14 +36,13 @@ def workload_page(request: Request, cluster: str, uid: str) -> HttpResponse:
         "conditions": condition_rows(workload, redaction) if sees_raw else [],
         "sees_raw": sees_raw,
         "spans": workload.spans.order_by("-reserved_at").prefetch_related("usages"),
-        "freshness": fresh,
-        "is_stale": fresh.is_stale(now),
-        "now": now,
+        "freshness": request.facts.by_cluster[cluster],
+        "is_stale": request.facts.is_stale(cluster),
     }
-    return render(request, "jobs/workload.html", context)
+    return render_live(request, "portal/workload.html", context)
 
 
-def _team_of(workload: Workload) -> object:
+def _team_of(workload: Workload) -> Team | None:
     owned = NamespaceBinding.objects.current().filter(cluster=workload.cluster, namespace=workload.namespace)
     binding = owned.select_related("team").first()
     return binding.team if binding else None

@@ -1,0 +1,71 @@
+"""What stands on a quota bar: the labels of its tick, its end and its segments."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext
+
+from jobs.quota_bar import Bar, End, Part, Segment
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Words under the bar at `x`, middle-aligned."""
+
+    words: str
+    x: str
+    is_over: bool = False
+
+
+def tick_words(bar: Bar) -> str:
+    """“16 guaranteed”; where the bar ends at the tick, with what may be used at most."""
+    guaranteed = number_format(bar.amounts.nominal)
+    if bar.end is End.WALL:
+        return gettext("%(count)s guaranteed, at most %(count)s") % {"count": guaranteed}
+    return gettext("%(count)s guaranteed") % {"count": guaranteed}
+
+
+def end_words(bar: Bar) -> str:
+    """“at most 40”, “no limit”, or nothing where the tick says it all."""
+    if bar.end is End.WALL or bar.is_tick_at_end:
+        return ""
+    if bar.end is End.OPEN:
+        return gettext("no limit")
+    return gettext("at most %(count)s") % {"count": number_format(bar.amounts.limit or 0)}
+
+
+def segment_labels(bar: Bar) -> list[Label]:
+    """One label per segment that has room for it."""
+    return [label for segment in _labelled(bar) if (label := _label(bar, segment)) and segment.has_room_for_text]
+
+
+def _labelled(bar: Bar) -> Iterator[Segment]:
+    """Segments that get words: the zones are told by what is free in them."""
+    amounts, scale = bar.amounts, bar.scale
+    yield from (s for s in bar.segments if s.part not in (Part.OWN_ZONE, Part.ROOM))
+    yield Segment(Part.OWN_ZONE, amounts.own, amounts.nominal - (amounts.lent_high or 0), scale)
+    room = next((s for s in bar.segments if s.part is Part.ROOM), None)
+    if room:
+        yield Segment(Part.ROOM, amounts.nominal + amounts.borrowed, room.end, scale)
+
+
+def _label(bar: Bar, segment: Segment) -> Label | None:
+    words = _words(bar, segment)
+    return Label(words, segment.middle, segment.part is Part.OVER) if words else None
+
+
+def _words(bar: Bar, segment: Segment) -> str:
+    count = {"count": number_format(segment.amount)}
+    texts = {
+        Part.OWN: gettext("%(count)s own"),
+        Part.BORROWED: gettext("%(count)s within the limit") if bar.is_over else gettext("%(count)s borrowed"),
+        Part.OVER: gettext("%(count)s over"),
+        Part.LENT: gettext("%(count)s lent"),
+        Part.MAYBE_LENT: gettext("up to %(count)s more lent"),
+        Part.OWN_ZONE: gettext("%(count)s free"),
+        Part.ROOM: gettext("%(count)s free to borrow now")
+        if bar.end is End.OPEN
+        else gettext("%(count)s more allowed"),
+    }
+    return texts[segment.part] % count

@@ -1,0 +1,99 @@
+"""Pages that keep themselves current: the page asks for its own live part every few seconds and mostly gets a 304.
+
+A part's ETag is a hash of who reads it with which roles, in which language and zone, at which address, and of the
+version of the facts of the clusters shown; ages are left to the script. Roles and versions cost one query each.
+"""
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import wraps
+from typing import Any, TypeVar
+
+from django.http import HttpResponse, HttpResponseNotModified
+from django.shortcuts import render
+from django.utils import timezone, translation
+from django.utils.cache import patch_vary_headers
+
+from accounts.requests import Request
+from portal.sync_runs import Freshness, freshness
+from teams.roles import Roles, roles_of
+
+View = TypeVar("View", bound=Callable[..., HttpResponse])
+
+_PART = "live"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """How old each shown cluster's facts are, at the moment of the request."""
+
+    by_cluster: Mapping[str, Freshness]
+    now: datetime
+
+    def is_stale(self, cluster: str) -> bool:
+        return self.by_cluster[cluster].is_stale(self.now)
+
+    @property
+    def as_of(self) -> datetime | None:
+        """The oldest of them; None when one was never read."""
+        reads = [fresh.as_of for fresh in self.by_cluster.values()]
+        return None if None in reads else min((read for read in reads if read), default=None)
+
+
+def live(sources: Collection[str], clusters_of: Callable[..., Collection[str]]) -> Callable[[View], View]:
+    """For views that show facts of clusters. `clusters_of(request, **url)` names them without deciding access: that is
+    the view's, which runs unless the reader has this very version already. The view finds `request.facts`."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def wrapped(request: Request, **url: Any) -> HttpResponse:
+            shown = clusters_of(request, **url)
+            facts = request.facts = Facts(freshness(sources, shown), timezone.now())
+            if not is_part(request):
+                response = view(request, **url)
+            elif request.headers.get("If-None-Match") == (etag := _etag(request, facts)):
+                response = HttpResponseNotModified()
+            else:
+                response = view(request, **url)
+                if response.status_code == 200:
+                    response["ETag"] = etag
+            return _with_headers(response, facts)
+
+        return wrapped  # type: ignore[return-value]
+
+    return decorate
+
+
+def is_part(request: Request) -> bool:
+    """Whether the page's script asks for the live part alone."""
+    return request.headers.get("HX-Request") == "true"
+
+
+def render_live(request: Request, template: str, context: dict[str, Any]) -> HttpResponse:
+    """The whole page, or its part named `live`."""
+    name = f"{template}#{_PART}" if is_part(request) else template
+    return render(request, name, {**context, "facts": request.facts, "now": request.facts.now})
+
+
+def _etag(request: Request, facts: Facts) -> str:
+    states = [(slug, fresh.version, facts.is_stale(slug)) for slug, fresh in sorted(facts.by_cluster.items())]
+    roles = roles_of(request.user)
+    parts = (request.user.pk, _role_set(roles), translation.get_language(), timezone.get_current_timezone_name())
+    text = repr((parts, request.get_full_path(), states))
+    return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
+
+
+def _role_set(roles: Roles) -> tuple[object, ...]:
+    return (sorted(roles.teams.items()), sorted(roles.platform))
+
+
+def _with_headers(response: HttpResponse, facts: Facts) -> HttpResponse:
+    if response.status_code not in (200, 304):
+        return response  # of a page that is not there nothing is told
+    patch_vary_headers(response, ["HX-Request", "Cookie"])
+    response["Cache-Control"] = "private, no-cache"
+    if facts.as_of:
+        response["X-Facts-As-Of"] = facts.as_of.isoformat()
+    return response

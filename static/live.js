@@ -1,0 +1,116 @@
+/* Keeps a page's live part current without moving anything under the reader.
+   Cells change in place; rows that came or went wait behind a button. A page in the background asks nothing. */
+(function () {
+  "use strict";
+  const SECONDS = 2;
+  const part = () => document.getElementById("live");
+  const texts = () => document.getElementById("live-texts").dataset;
+  let etag = "", waiting = null, failed = false;
+
+  const isPaused = () => sessionStorage.getItem("paused") === "yes";
+
+  function ask() {
+    if (part() && !document.hidden && !isPaused()) document.body.dispatchEvent(new Event("live"));
+  }
+
+  /* A row is known by its data-row. What is no row is replaced whole where it differs. */
+  function merge(fresh) {
+    let changes = 0;
+    part().querySelectorAll("[data-region]").forEach((old) => {
+      const now = fresh.querySelector(`[data-region="${old.dataset.region}"]`);
+      if (!now) { changes += 1; return; }
+      if (old.dataset.rows === undefined || now.dataset.rows === undefined) replace(old, now);
+      else changes += mergeRows(old, now);
+    });
+    changes += fresh.querySelectorAll("[data-region]").length - part().querySelectorAll("[data-region]").length;
+    return Math.max(0, changes);
+  }
+
+  function replace(old, now) {
+    if (old.outerHTML === now.outerHTML || old.contains(document.activeElement)) return;
+    const open = [...old.querySelectorAll("details")].map((d) => d.open);
+    old.innerHTML = now.innerHTML;
+    old.querySelectorAll("details").forEach((d, i) => { d.open = Boolean(open[i]); });
+  }
+
+  function mergeRows(old, now) {
+    const fresh = new Map([...now.querySelectorAll("[data-row]")].map((row) => [row.dataset.row, row]));
+    let changes = 0;
+    old.querySelectorAll("[data-row]").forEach((row) => {
+      const next = fresh.get(row.dataset.row);
+      row.classList.toggle("is-gone", !next);
+      if (next) replace(row, next); else changes += 1;
+      fresh.delete(row.dataset.row);
+    });
+    return changes + fresh.size;
+  }
+
+  function show(html) {
+    const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("live");
+    if (!fresh) { location.reload(); return; }
+    const changes = merge(fresh);
+    waiting = changes ? fresh : null;
+    announce(changes);
+    document.dispatchEvent(new Event("portal:refreshed"));
+  }
+
+  function announce(changes) {
+    const button = document.getElementById("live-show");
+    button.hidden = changes === 0;
+    const words = changes === 1 ? texts().one : texts().many.replace("%n", changes);
+    if (button.textContent !== words) button.textContent = words;
+  }
+
+  function showWaiting() {
+    if (!waiting) return;
+    part().innerHTML = waiting.innerHTML;
+    waiting = null;
+    announce(0);
+    document.dispatchEvent(new Event("portal:refreshed"));
+    part().focus();
+  }
+
+  function connection(isBroken) {
+    if (failed === isBroken) return;
+    failed = isBroken;
+    document.getElementById("live-broken").hidden = !isBroken;
+    document.getElementById("live-status").textContent = isBroken ? texts().broken : texts().healed;
+  }
+
+  function age(xhr) {
+    const asOf = xhr.getResponseHeader("X-Facts-As-Of");
+    if (asOf) document.querySelectorAll("time[data-as-of]").forEach((time) => { time.dateTime = asOf; });
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    if (!part()) return;
+    document.body.addEventListener("htmx:configRequest", (event) => {
+      if (event.detail.elt === part() && etag) event.detail.headers["If-None-Match"] = etag;
+    });
+    document.body.addEventListener("htmx:beforeSwap", (event) => {
+      if (event.detail.elt !== part()) return;
+      const xhr = event.detail.xhr;
+      event.detail.shouldSwap = false;
+      event.detail.isError = false;
+      if (xhr.status === 404 || xhr.status === 403) { location.reload(); return; }
+      connection(xhr.status >= 400);
+      age(xhr);
+      if (xhr.status === 200) { etag = xhr.getResponseHeader("ETag") || ""; show(xhr.responseText); }
+    });
+    ["htmx:sendError", "htmx:timeout"].forEach((name) => document.body.addEventListener(name, () => connection(true)));
+    document.addEventListener("visibilitychange", ask);
+    document.getElementById("live-show").addEventListener("click", showWaiting);
+    const pause = document.getElementById("live-pause");
+    const tell = () => {
+      pause.setAttribute("aria-pressed", String(isPaused()));
+      pause.querySelector("[data-text]").textContent = isPaused() ? texts().resume : texts().pause;
+    };
+    pause.addEventListener("click", () => {
+      sessionStorage.setItem("paused", isPaused() ? "" : "yes");
+      tell();
+      ask();
+    });
+    tell();
+    setInterval(ask, SECONDS * 1000);
+  });
+})();
