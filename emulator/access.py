@@ -27,6 +27,7 @@ _READER: Final = (
         "kueue.x-k8s.io",
         frozenset(
             {
+                "admissionchecks",
                 "clusterqueues",
                 "cohorts",
                 "localqueues",

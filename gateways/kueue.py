@@ -17,6 +17,7 @@ from gateways.watching import Identified, Source
 from scheduling import parsing
 from scheduling.names import KUEUE_GROUP, KUEUE_VERSIONS, VISIBILITY_GROUP
 from scheduling.objects import (
+    AdmissionCheck,
     ClusterQueue,
     Cohort,
     Json,
@@ -46,6 +47,7 @@ COHORTS: Final = Kind("cohorts", parsing.parse_cohort, is_recent=True)
 LOCAL_QUEUES: Final = Kind("localqueues", parsing.parse_local_queue)
 RESOURCE_FLAVORS: Final = Kind("resourceflavors", parsing.parse_resource_flavor)
 PRIORITY_CLASSES: Final = Kind("workloadpriorityclasses", parsing.parse_priority_class)
+ADMISSION_CHECKS: Final = Kind("admissionchecks", parsing.parse_admission_check)
 
 _MOST_PENDING: Final = 100_000  # Kueue's own ceiling; one call, since positions move between calls
 _CONTROLLER_PODS: Final = "app.kubernetes.io/name=kueue,control-plane=controller-manager"
@@ -81,6 +83,9 @@ class Kueue:
     def list_priority_classes(self) -> Iterator[Page[PriorityClass]]:
         """WorkloadPriorityClasses."""
         return self._pages(PRIORITY_CLASSES)
+
+    def list_admission_checks(self) -> Iterator[Page[AdmissionCheck]]:
+        return self._pages(ADMISSION_CHECKS)
 
     def list_workload_versions(self) -> Iterator[Page[ObjectVersion]]:
         """Which Workloads there are in which version, without reading them."""

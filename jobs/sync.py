@@ -7,10 +7,11 @@ import structlog
 from celery.exceptions import SoftTimeLimitExceeded
 
 from gateways.errors import GatewayError
-from gateways.http import connect
+from gateways.http import Api, connect
 from gateways.kubernetes import Kubernetes
 from gateways.kueue import Kueue
 from gateways.records import NodeRecord, ObjectVersion, Page
+from gateways.rights import missing_rights
 from jobs import now as caches
 from jobs.listings import (
     Clock,
@@ -24,24 +25,27 @@ from portal.models import SourceState
 from portal.sync_runs import Counts, SyncRefused, record_failure, sync_run
 from portal.write_path import exclusive
 from teams.models import Cluster
-from teams.sync import check_identity, write_nodes
+from teams.sync import About, check_identity, write_about, write_nodes
 
 log = structlog.get_logger(__name__)
 
 WORKLOADS: Final = "workloads"
 NODES: Final = "nodes"
+ABOUT: Final = "about"
 SOURCE_OF: Final = {
     Kind.CLUSTER_QUEUE: "cluster_queues",
     Kind.COHORT: "cohorts",
     Kind.LOCAL_QUEUE: "local_queues",
     Kind.RESOURCE_FLAVOR: "flavors",
     Kind.PRIORITY_CLASS: "priority_classes",
+    Kind.ADMISSION_CHECK: "admission_checks",
 }
 WATCHED: Final = (Kind.CLUSTER_QUEUE, Kind.COHORT, Kind.LOCAL_QUEUE)
 LIVE: Final = (*(SOURCE_OF[kind] for kind in WATCHED), WORKLOADS)
 """Sources that the watcher keeps; what team and workload pages show comes from them alone."""
 
 SOURCES: Final = (*SOURCE_OF.values(), WORKLOADS, NODES)
+"""Sources pulled every interval; `ABOUT` is asked once an hour."""
 
 _FEW: Final = 200  # more news than that, and more than a tenth of all, and the whole list is read instead
 
@@ -68,6 +72,7 @@ def pull_cluster(cluster: Cluster, clock: Clock, is_due: Callable[[str], bool] =
     }
     pulls[WORKLOADS] = lambda: pull_workloads(cluster, kueue, clock)
     pulls[NODES] = lambda: pull_nodes(cluster, kubernetes, clock)
+    pulls[ABOUT] = lambda: pull_about(cluster, api, clock)
     for source, pull in pulls.items():
         if is_due(source):
             _attempt(pull)
@@ -93,6 +98,7 @@ def spec_pages(kueue: Kueue, kind: Kind) -> Callable[[], Iterator[Page[Any]]]:
         Kind.LOCAL_QUEUE: kueue.list_local_queues,
         Kind.RESOURCE_FLAVOR: kueue.list_resource_flavors,
         Kind.PRIORITY_CLASS: kueue.list_priority_classes,
+        Kind.ADMISSION_CHECK: kueue.list_admission_checks,
     }
     return lists[kind]
 
@@ -143,6 +149,15 @@ def pull_nodes(cluster: Cluster, kubernetes: Kubernetes, clock: Clock) -> Counts
             counts.resource_version = page.resource_version
         counts.seen = len(nodes)
         counts.written = write_nodes(cluster, nodes, clock())
+    return counts
+
+
+def pull_about(cluster: Cluster, api: Api, clock: Clock) -> Counts:
+    """Ask for versions and for the rights that are missing. Raises GatewayError."""
+    with sync_run(ABOUT, cluster.slug, clock) as counts:
+        missing = tuple(map(str, missing_rights(api)))
+        about = About(Kubernetes(api).server_version(), Kueue(api).kueue_version() or "", missing)
+        counts.seen, counts.written = 1, int(write_about(cluster, about))
     return counts
 
 

@@ -7,12 +7,13 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
+from jobs.sync import ABOUT, last_good_read, pull_cluster
 from jobs.sync import heal_caches as heal
-from jobs.sync import last_good_read, pull_cluster
 from portal.sync_runs import hold_lease, prune_runs, release_lease
 from teams.models import Cluster
 
 _LEASE = "pull"
+_ABOUT_SECONDS = 3600
 
 
 @shared_task(name="jobs.pull_all", soft_time_limit=20, time_limit=30)
@@ -42,7 +43,8 @@ def pull_one(cluster_id: int) -> None:
 
 def _is_due(cluster: Cluster, source: str) -> bool:
     read = last_good_read(cluster, source)
-    return read is None or (timezone.now() - read).total_seconds() > settings.PULL_SECONDS / 2
+    interval = _ABOUT_SECONDS if source == ABOUT else settings.PULL_SECONDS / 2
+    return read is None or (timezone.now() - read).total_seconds() > interval
 
 
 @shared_task(name="jobs.heal_caches", soft_time_limit=60, time_limit=90)

@@ -147,6 +147,19 @@ class PriorityClass:
 
 
 @dataclass(frozen=True, slots=True)
+class AdmissionCheck:
+    """A check that a controller must pass before a workload is admitted; whether it works stands in its conditions."""
+
+    name: str
+    uid: str
+    resource_version: int
+    created_at: datetime | None
+    controller: str
+    conditions: Mapping[str, Condition]
+    spec: Json = field(repr=False, default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class PodSet:
     """`template` is the raw pod template; `parsing.pod_requests` reads what one pod asks for."""
 

@@ -19,6 +19,7 @@ from scheduling.objects import (
 )
 from scheduling.pods import pod_requests
 from scheduling.queue_parsing import (
+    parse_admission_check,
     parse_cluster_queue,
     parse_cohort,
     parse_local_queue,
@@ -39,6 +40,7 @@ from scheduling.reading import (
 
 __all__ = [
     "MalformedObject",
+    "parse_admission_check",
     "parse_cluster_queue",
     "parse_cohort",
     "parse_local_queue",

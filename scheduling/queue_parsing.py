@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from scheduling import names
 from scheduling.objects import (
     WEIGHT_ONE,
+    AdmissionCheck,
     ClusterQueue,
     Cohort,
     FlavorQuotas,
@@ -19,7 +20,7 @@ from scheduling.objects import (
     ResourceGroup,
 )
 from scheduling.quantities import parse_milli, parse_quantity
-from scheduling.reading import EMPTY, conditions, parse_time, read_object, version
+from scheduling.reading import EMPTY, conditions, mapping, parse_time, read_object, text, version
 
 
 def parse_cluster_queue(obj: Json) -> ClusterQueue:
@@ -45,6 +46,11 @@ def parse_resource_flavor(obj: Json) -> ResourceFlavor:
 def parse_priority_class(obj: Json) -> PriorityClass:
     """A WorkloadPriorityClass object, whose value stands beside its metadata. Raises MalformedObject."""
     return read_object(obj, _priority_class)
+
+
+def parse_admission_check(obj: Json) -> AdmissionCheck:
+    """An AdmissionCheck object. Raises MalformedObject."""
+    return read_object(obj, _admission_check)
 
 
 def _cluster_queue(meta: Json, obj: Json) -> ClusterQueue:
@@ -197,4 +203,17 @@ def _priority_class(meta: Json, obj: Json) -> PriorityClass:
         value=value,
         description=description,
         spec={"value": value, "description": description},
+    )
+
+
+def _admission_check(meta: Json, obj: Json) -> AdmissionCheck:
+    spec = mapping(obj, "spec")
+    return AdmissionCheck(
+        name=text(meta, "name"),
+        uid=text(meta, "uid"),
+        resource_version=version(meta),
+        created_at=parse_time(meta.get("creationTimestamp")),
+        controller=spec.get("controllerName") or "",
+        conditions=conditions(mapping(obj, "status")),
+        spec=spec,
     )

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
@@ -11,13 +12,21 @@ from gateways.records import NodeRecord
 from portal.sync_runs import SyncRefused
 from portal.write_path import exclusive
 from scheduling import names
-from scheduling.objects import ClusterQueue, Cohort, LocalQueue, PriorityClass, ResourceFlavor, ResourceGroup
+from scheduling.objects import (
+    AdmissionCheck,
+    ClusterQueue,
+    Cohort,
+    LocalQueue,
+    PriorityClass,
+    ResourceFlavor,
+    ResourceGroup,
+)
 from scheduling.quantities import saturate
 from teams.models import Cluster, NodeCapacity, QuotaLine, SpecVersion
 
 log = structlog.get_logger(__name__)
 
-QueueRecord: TypeAlias = ClusterQueue | Cohort | LocalQueue | ResourceFlavor | PriorityClass
+QueueRecord: TypeAlias = ClusterQueue | Cohort | LocalQueue | ResourceFlavor | PriorityClass | AdmissionCheck
 Kind = SpecVersion.Kind
 
 KIND_OF: Mapping[type[QueueRecord], Kind] = {
@@ -26,6 +35,7 @@ KIND_OF: Mapping[type[QueueRecord], Kind] = {
     LocalQueue: Kind.LOCAL_QUEUE,
     ResourceFlavor: Kind.RESOURCE_FLAVOR,
     PriorityClass: Kind.PRIORITY_CLASS,
+    AdmissionCheck: Kind.ADMISSION_CHECK,
 }
 
 
@@ -107,7 +117,7 @@ def _keep_status(version: SpecVersion, record: QueueRecord) -> None:
 
 def _status_of(record: QueueRecord) -> dict[str, Any]:
     """What pages show of a queue's own status: its conditions, without the counters that change all the time."""
-    if not isinstance(record, ClusterQueue | LocalQueue):
+    if not isinstance(record, ClusterQueue | LocalQueue | AdmissionCheck):
         return {}
     return {
         "conditions": {
@@ -218,4 +228,27 @@ def _write_capacity(
     NodeCapacity.objects.create(
         cluster=cluster, instance_type=instance_type, valid_from=start, **{name: counts[name] for name in _COUNTS}
     )
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a cluster says of itself and of the portal's rights there; `kueue` is empty where it cannot be told."""
+
+    kubernetes: str
+    kueue: str
+    missing_rights: tuple[str, ...]
+
+
+def write_about(cluster: Cluster, about: About) -> bool:
+    """Keep versions and missing rights; returns whether they differ from before."""
+    kept = {
+        "kubernetes_version": about.kubernetes,
+        "kueue_version": about.kueue,
+        "missing_rights": list(about.missing_rights),
+    }
+    rows = Cluster.objects.filter(pk=cluster.pk)
+    if rows.values(*kept).get() == kept:
+        return False
+    rows.update(**kept)
     return True

@@ -14,7 +14,8 @@ class ClusterQuerySet(models.QuerySet["Cluster"]):
 class Cluster(models.Model):
     """One EKS cluster and how to reach it. Credentials are never stored here.
 
-    `identity` is the uid of its namespace kube-system, set at the first read; another value stops every sync.
+    `identity` is the uid of its namespace kube-system, set at the first read; another value stops every sync. Versions
+    and the rights that the portal lacks there (sentences) are as of the last pull of `about`.
     """
 
     class Access(models.TextChoices):
@@ -32,6 +33,9 @@ class Cluster(models.Model):
     eks_region = models.CharField(max_length=40, blank=True)
     names_across_teams = models.BooleanField(default=False)
     identity = models.CharField(max_length=64, blank=True)
+    kubernetes_version = models.CharField(max_length=50, blank=True)
+    kueue_version = models.CharField(max_length=50, blank=True)
+    missing_rights = models.JSONField(default=list, blank=True)
     archived_at = models.DateTimeField(null=True, blank=True)
 
     objects = ClusterQuerySet.as_manager()

@@ -37,6 +37,7 @@ class SpecVersion(models.Model):
         LOCAL_QUEUE = "LocalQueue"
         RESOURCE_FLAVOR = "ResourceFlavor"
         PRIORITY_CLASS = "WorkloadPriorityClass"
+        ADMISSION_CHECK = "AdmissionCheck"
 
     cluster = models.ForeignKey(Cluster, models.PROTECT, related_name="spec_versions")
     kind = models.CharField(max_length=24, choices=Kind)

@@ -13,7 +13,15 @@ Json = dict[str, Any]
 
 NAMESPACE = "kueue-system"
 VISIBILITY_SERVICE = "visibility-server"
-KINDS = {"workloads", "clusterqueues", "localqueues", "cohorts", "resourceflavors", "workloadpriorityclasses"}
+KINDS = {
+    "workloads",
+    "clusterqueues",
+    "localqueues",
+    "cohorts",
+    "resourceflavors",
+    "workloadpriorityclasses",
+    "admissionchecks",
+}
 _CONVERTED = {"workloads", "clusterqueues", "localqueues", "cohorts", "multikueueclusters"}
 _CONCURRENCY = {  # as Kueue's own manifests set it
     "Job.batch": 5,

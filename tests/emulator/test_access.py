@@ -62,7 +62,7 @@ def test_the_portal_reads_what_it_needs(reader: Client, path: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [f"{KUEUE}/admissionchecks", "/api/v1/secrets", "/apis/batch/v1/jobs", "/api/v1/namespaces/kube-system/secrets"],
+    [f"{KUEUE}/topologies", "/api/v1/secrets", "/apis/batch/v1/jobs", "/api/v1/namespaces/kube-system/secrets"],
 )
 def test_the_portal_reads_nothing_else(reader: Client, path: str) -> None:
     assert reader.refused("GET", path)[:2] == (403, "Forbidden")
@@ -103,7 +103,7 @@ def test_the_portal_may_discover(reader: Client) -> None:
         ("list", "workloads", "", True),
         ("create", "workloads", "", False),
         ("get", "workloads", "status", False),
-        ("list", "admissionchecks", "", False),
+        ("list", "topologies", "", False),
     ],
 )
 def test_whoever_asks_is_told_what_he_may(

@@ -19,7 +19,7 @@ from tests.gateways.scripted import Answer, ScriptedServer, events, listing, rep
 
 NEW, OLD = "/apis/kueue.x-k8s.io/v1beta2", "/apis/kueue.x-k8s.io/v1beta1"
 VISIBLE_NEW, VISIBLE_OLD = (f"/apis/visibility.kueue.x-k8s.io/{version}" for version in ("v1beta2", "v1beta1"))
-PLURALS = ("workloads", "clusterqueues", "cohorts", "localqueues", "resourceflavors", "workloadpriorityclasses")
+PLURALS = ("workloads", "clusterqueues", "cohorts", "localqueues", "resourceflavors", "workloadpriorityclasses", "admissionchecks")
 
 
 def resources(*plurals: str) -> Answer:
@@ -67,6 +67,7 @@ def test_an_older_kueue_is_read_in_its_own_spelling(server: ScriptedServer, kueu
         ("list_local_queues", "localqueues", {"metadata": metadata("x", 1, "team"), "spec": {"clusterQueue": "q"}}),
         ("list_resource_flavors", "resourceflavors", {"metadata": metadata("x", 1), "spec": {}}),
         ("list_priority_classes", "workloadpriorityclasses", {"metadata": metadata("x", 1), "value": 5}),
+        ("list_admission_checks", "admissionchecks", {"metadata": metadata("x", 1), "spec": {"controllerName": "c"}}),
     ],
 )
 def test_every_kind_is_listed(server: ScriptedServer, kueue: Kueue, method: str, plural: str, obj: Any) -> None:

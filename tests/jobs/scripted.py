@@ -1,6 +1,6 @@
 """A cluster that answers as `gateways.kueue` and `gateways.kubernetes` would, from objects that a test sets."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,16 @@ class ScriptedCluster:
             monkeypatch.setattr(f"{module}.{gateway}", lambda api: api)
         return self
 
+    def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Every right is granted."""
+        return {"status": {"allowed": True}}
+
+    def server_version(self) -> str:
+        return "v1.36.3"
+
+    def kueue_version(self) -> str | None:
+        return "0.19.2"
+
     def identity(self) -> str:
         self._ask("identity")
         return self.uid
@@ -72,6 +82,9 @@ class ScriptedCluster:
 
     def list_priority_classes(self) -> Iterator[Page[Any]]:
         return self._queues(Kind.PRIORITY_CLASS)
+
+    def list_admission_checks(self) -> Iterator[Page[Any]]:
+        return self._queues(Kind.ADMISSION_CHECK)
 
     def list_nodes(self) -> Iterator[Page[NodeRecord]]:
         return self._pages("Node", self.nodes)
