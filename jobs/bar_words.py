@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.formats import number_format
 from django.utils.translation import gettext
 
-from jobs.quota_bar import Bar, End, Part, Segment
+from jobs.quota_bar import Bar, End, Part, Segment, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,31 @@ class Label:
     words: str
     x: str
     is_over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One number of a shared axis; minor ones are left out on narrow screens."""
+
+    amount: int
+    x: str
+    anchor: str
+    is_minor: bool
+
+
+def axis_marks(scale: int) -> list[Mark]:
+    """At most six round numbers from 0 to the scale's end."""
+    step = next(s for power in range(20) for s in (10**power, 2 * 10**power, 4 * 10**power) if s * 6 >= scale)
+    amounts = range(0, scale + 1, step)
+    return [
+        Mark(
+            amount,
+            percent(amount, scale),
+            "start" if amount == 0 else "end" if amount == scale else "middle",
+            bool(index % 2),
+        )
+        for index, amount in enumerate(amounts)
+    ]
 
 
 def tick_words(bar: Bar) -> str:

@@ -8,7 +8,7 @@ from teams.models import Cluster, NodeCapacity, QuotaLine, SpecVersion
 
 def outside_quotas(cluster: Cluster) -> dict[str, int]:
     """Whole accelerators by instance type, only where quotas name the type and leave some over."""
-    type_of = _instance_types(cluster)
+    type_of = instance_types(cluster)
     promised: dict[str, int] = defaultdict(int)
     lines = QuotaLine.objects.current().filter(cluster=cluster)
     for flavor, resource, nominal in lines.values_list("flavor", "resource", "nominal"):
@@ -22,7 +22,7 @@ def outside_quotas(cluster: Cluster) -> dict[str, int]:
     return {instance_type: gpus for instance_type, gpus in left.items() if gpus > 0}
 
 
-def _instance_types(cluster: Cluster) -> dict[str, str]:
+def instance_types(cluster: Cluster) -> dict[str, str]:
     """The instance type that each flavor selects."""
     kind = SpecVersion.Kind.RESOURCE_FLAVOR
     versions = SpecVersion.objects.current().filter(cluster=cluster, kind=kind, deleted=False)

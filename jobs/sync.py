@@ -22,7 +22,7 @@ from jobs.listings import (
     stored_versions,
 )
 from portal.models import SourceState
-from portal.sync_runs import Counts, SyncRefused, record_failure, sync_run
+from portal.sync_runs import Counts, SyncRefused, count_setup_change, record_failure, sync_run
 from portal.write_path import exclusive
 from teams.models import Cluster
 from teams.sync import About, check_identity, write_about, write_nodes
@@ -164,4 +164,7 @@ def pull_about(cluster: Cluster, api: Api, clock: Clock) -> Counts:
 def heal_caches(cluster: Cluster) -> int:
     """Compare QueueNow and TeamNow with the ledger and mend them; returns how many rows differed."""
     with exclusive(cluster.slug):
-        return caches.refresh(cluster)
+        mended = caches.refresh(cluster)
+        if mended:
+            count_setup_change(cluster.slug)
+    return mended

@@ -35,11 +35,14 @@ class ClusterNow:
 
     @property
     def gpu_lines(self) -> list[TeamLine]:
+        """Of each queue the largest quota first."""
         return [line for line in self.lines if names.is_accelerator(line.now.resource)]
 
     @property
     def other_lines(self) -> list[TeamLine]:
-        return [line for line in self.lines if not names.is_accelerator(line.now.resource)]
+        """Type by type: cores and bytes have no order among each other."""
+        others = [line for line in self.lines if not names.is_accelerator(line.now.resource)]
+        return sorted(others, key=lambda line: (line.now.cluster_queue, line.now.flavor, line.now.resource))
 
 
 def clusters_of(team: Team) -> list[ClusterNow]:

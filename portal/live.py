@@ -42,9 +42,12 @@ class Facts:
         return None if None in reads else min((read for read in reads if read), default=None)
 
 
-def live(sources: Collection[str], clusters_of: Callable[..., Collection[str]]) -> Callable[[View], View]:
+def live(
+    sources: Collection[str], clusters_of: Callable[..., Collection[str]], *, renew_seconds: int = 0
+) -> Callable[[View], View]:
     """For views that show facts of clusters. `clusters_of(request, **url)` names them without deciding access: that is
-    the view's, which runs unless the reader has this very version already. The view finds `request.facts`."""
+    the view's, which runs unless the reader has this very version already. The view finds `request.facts`.
+    `renew_seconds`: what the page says also depends on time alone, so it is made anew so often."""
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -53,7 +56,7 @@ def live(sources: Collection[str], clusters_of: Callable[..., Collection[str]]) 
             facts = request.facts = Facts(freshness(sources, shown), timezone.now())
             if not is_part(request):
                 response = view(request, **url)
-            elif request.headers.get("If-None-Match") == (etag := _etag(request, facts)):
+            elif request.headers.get("If-None-Match") == (etag := _etag(request, facts, renew_seconds)):
                 response = HttpResponseNotModified()
             else:
                 response = view(request, **url)
@@ -77,11 +80,12 @@ def render_live(request: Request, template: str, context: dict[str, Any]) -> Htt
     return render(request, name, {**context, "facts": request.facts, "now": request.facts.now})
 
 
-def _etag(request: Request, facts: Facts) -> str:
+def _etag(request: Request, facts: Facts, renew_seconds: int) -> str:
     states = [(slug, fresh.version, facts.is_stale(slug)) for slug, fresh in sorted(facts.by_cluster.items())]
     roles = roles_of(request.user)
     parts = (request.user.pk, _role_set(roles), translation.get_language(), timezone.get_current_timezone_name())
-    text = repr((parts, request.get_full_path(), states))
+    period = int(facts.now.timestamp()) // renew_seconds if renew_seconds else 0
+    text = repr((parts, request.get_full_path(), states, period))
     return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
 
 

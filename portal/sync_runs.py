@@ -104,7 +104,7 @@ def _freshness(sources: Collection[str], states: dict[str, SourceState]) -> "Fre
 
 
 def count_setup_change(cluster: str) -> None:
-    """Pages that show the cluster differ from before: names or ownership changed."""
+    """Pages that show the cluster differ from before, though nothing was read: names or ownership changed."""
     state, _created = SourceState.objects.get_or_create(source=SETUP, cluster=cluster)
     SourceState.objects.filter(pk=state.pk).update(version=F("version") + 1)
 

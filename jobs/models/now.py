@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 
+from jobs.quota_bar import Amounts
 from teams.models import Cluster, Team
 
 
@@ -46,6 +47,20 @@ class QueueNow(models.Model):
     def own(self) -> int:
         """The part of what is reserved that is the queue's own quota."""
         return self.reservation - self.borrowed
+
+    @property
+    def bar_amounts(self) -> Amounts:
+        """The row in the quota bar's terms."""
+        return Amounts(
+            nominal=self.nominal,
+            reservation=self.reservation,
+            borrowed=self.borrowed,
+            borrowing_limit=self.borrowing_limit,
+            may_borrow=bool(self.cohort),
+            available=self.available,
+            lent_low=self.lent_low,
+            lent_high=self.lent_high,
+        )
 
     @property
     def at_most(self) -> int | None:

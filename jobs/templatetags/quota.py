@@ -5,19 +5,20 @@ from typing import Any
 
 from django import template
 from django.utils.formats import number_format
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
 from jobs import amounts, wording
-from jobs.bar_words import end_words, segment_labels, tick_words
+from jobs.bar_words import axis_marks, end_words, segment_labels, tick_words
 from jobs.models import QueueNow, Workload
-from jobs.quota_bar import Amounts, quota_bar
+from jobs.quota_bar import quota_bar
 from jobs.reasons import Actor
 from jobs.states import JobState
 from jobs.team_now import ClusterNow, Running, TeamLine
 from portal.templatetags.ui import icon
 from teams import gpu_models
+from teams.models import NodeCapacity
 
 register = template.Library()
 
@@ -28,6 +29,11 @@ register.simple_tag(wording.most_text, name="at_most")
 register.simple_tag(wording.asks_for)
 register.simple_tag(amounts.plain_amount, name="plain")
 register.filter("gpu_model", gpu_models.gpu_model)
+
+_MOST_PIPS = 40
+_PIP_STEP = 15
+_PIP = '<rect x="{}" width="12" height="12" class="{}"></rect>'
+_CROSS = '<path class="pip-rec-x" transform="translate({})" d="M2 2l8 8M10 2l-8 8"></path>'
 
 _LOOKS = {
     JobState.QUEUED: ("quiet", "clock"),
@@ -97,7 +103,7 @@ def quota_row(line: TeamLine, here: ClusterNow) -> dict[str, Any]:
 
 def bar_context(row: QueueNow, scale: int | None = None) -> dict[str, Any]:
     """What `components/quota_bar.html` draws."""
-    bar = quota_bar(bar_amounts(row), scale)
+    bar = quota_bar(row.bar_amounts, scale)
     sentence, model = wording.quota_sentence(row), gpu_models.gpu_model(row.flavor)
     return {
         "row": row,
@@ -111,18 +117,37 @@ def bar_context(row: QueueNow, scale: int | None = None) -> dict[str, Any]:
     }
 
 
-def bar_amounts(row: QueueNow) -> Amounts:
-    """The row in the bar's terms."""
-    return Amounts(
-        nominal=row.nominal,
-        reservation=row.reservation,
-        borrowed=row.borrowed,
-        borrowing_limit=row.borrowing_limit,
-        may_borrow=bool(row.cohort),
-        available=row.available,
-        lent_low=row.lent_low,
-        lent_high=row.lent_high,
-    )
+@register.inclusion_tag("components/small_bar.html")
+def small_bar(row: QueueNow, scale: int) -> dict[str, Any]:
+    """A thin bar on a scale that several queues share."""
+    return bar_context(row, scale)
+
+
+@register.inclusion_tag("components/axis.html")
+def axis(scale: int) -> dict[str, Any]:
+    """The shared scale's marks, at most six."""
+    return {"marks": axis_marks(scale)}
+
+
+@register.simple_tag
+def can_lend(row: QueueNow) -> str:
+    """“ Can still lend 4.”, or nothing where it lends nothing more or nobody knows."""
+    if row.lendable is None or row.lent_high is None or row.lendable <= row.lent_high:
+        return ""
+    return " " + gettext("Can still lend %(count)s.") % {"count": number_format(row.lendable - row.lent_high)}
+
+
+@register.simple_tag
+def node_pips(capacity: NodeCapacity) -> SafeString:
+    """One square per node, those in recovery crossed; only the number where there are too many."""
+    if capacity.total > _MOST_PIPS:
+        return format_html("{}", number_format(capacity.total))
+    fine = format_html_join("", _PIP, ((n * _PIP_STEP, "pip-ok") for n in range(capacity.healthy)))
+    ill = range(capacity.healthy, capacity.total)
+    crossed = format_html_join("", _PIP + _CROSS, ((n * _PIP_STEP, "pip-rec", n * _PIP_STEP) for n in ill))
+    label = gettext("%(healthy)s of %(total)s nodes healthy") % {"healthy": capacity.healthy, "total": capacity.total}
+    width = capacity.total * _PIP_STEP
+    return format_html('<svg role="img" aria-label="{}" width="{}" height="12">{}{}</svg>', label, width, fine, crossed)
 
 
 @register.simple_tag

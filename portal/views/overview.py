@@ -1,46 +1,20 @@
-"""The platform overview: every cohort's queues side by side, per GPU type, and the nodes behind them."""
+"""The platform overview: all queues side by side per GPU type, the nodes behind them, and what needs an admin."""
 
-from collections import defaultdict
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
-from jobs.models import QueueNow
+from jobs.attention import Attention, attention
+from jobs.platform_now import Tree, trees_of
 from jobs.sync import SOURCES
 from portal.live import live, render_live
 from portal.sync_runs import Freshness
-from scheduling import names
 from teams.access import require_platform_permission
 from teams.models import Cluster, NodeCapacity
 from teams.permissions import Permission
-
-
-@dataclass(slots=True)
-class GpuType:
-    """One flavor's accelerators in one tree of cohorts. Sums are over queues of this flavor alone."""
-
-    flavor: str
-    resource: str
-    rows: list[QueueNow] = field(default_factory=list)
-
-    @property
-    def guaranteed(self) -> int:
-        return sum(row.nominal for row in self.rows)
-
-    @property
-    def in_use(self) -> int:
-        return sum(row.reservation for row in self.rows)
-
-
-@dataclass(slots=True)
-class CohortGroup:
-    """A tree of cohorts by its root; empty for queues outside any."""
-
-    root: str
-    gpu_types: list[GpuType]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +22,18 @@ class ClusterOverview:
     cluster: Cluster
     freshness: Freshness
     is_stale: bool
-    groups: list[CohortGroup]
+    trees: list[Tree]
     nodes: list[NodeCapacity]
+    attention: Attention
+
+    @property
+    def missing(self) -> list[tuple[str, int]]:
+        """Flavors whose quotas promise more GPUs than healthy nodes have, and how many."""
+        return [(gpu.flavor, gpu.missing) for tree in self.trees for gpu in tree.gpu_types if gpu.missing]
+
+    @property
+    def nodes_in_recovery(self) -> int:
+        return sum(node.total - node.healthy for node in self.nodes)
 
 
 def _clusters_shown(request: Request) -> Collection[str]:
@@ -57,7 +41,7 @@ def _clusters_shown(request: Request) -> Collection[str]:
 
 
 @require_safe
-@live(SOURCES, _clusters_shown)
+@live(SOURCES, _clusters_shown, renew_seconds=300)
 def overview(request: Request) -> HttpResponse:
     require_platform_permission(request, Permission.SEE_PLATFORM)
     clusters = [_cluster(request, cluster) for cluster in Cluster.objects.active()]
@@ -68,14 +52,10 @@ def _cluster(request: Request, cluster: Cluster) -> ClusterOverview:
     facts = request.facts
     nodes = NodeCapacity.objects.current().filter(cluster=cluster, total__gt=0).order_by("instance_type")
     return ClusterOverview(
-        cluster, facts.by_cluster[cluster.slug], facts.is_stale(cluster.slug), _groups(cluster), list(nodes)
+        cluster=cluster,
+        freshness=facts.by_cluster[cluster.slug],
+        is_stale=facts.is_stale(cluster.slug),
+        trees=trees_of(cluster),
+        nodes=list(nodes),
+        attention=attention(cluster, facts.now),
     )
-
-
-def _groups(cluster: Cluster) -> list[CohortGroup]:
-    trees: dict[str, dict[tuple[str, str], GpuType]] = defaultdict(dict)
-    for row in QueueNow.objects.filter(cluster=cluster).order_by("root", "flavor", "resource", "cluster_queue"):
-        if names.is_accelerator(row.resource):
-            key = (row.flavor, row.resource)
-            trees[row.root].setdefault(key, GpuType(*key)).rows.append(row)
-    return [CohortGroup(root, list(types.values())) for root, types in trees.items()]

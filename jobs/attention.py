@@ -1,0 +1,60 @@
+"""What needs a platform admin: jobs that are stuck, loop or lack a priority class, and cohorts that form a cycle."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db.models import Count
+
+from jobs.models import Span, Workload
+from jobs.models.workloads import WorkloadQuerySet
+from jobs.states import OVER
+from scheduling.forest import plant
+from teams.models import Cluster
+from teams.queues import current_queues
+
+STUCK_AFTER: Final = timedelta(minutes=10)
+"""So long may an evicted job take to give its quota back before somebody should look."""
+
+LOOP_WITHIN: Final = timedelta(hours=1)
+LOOP_FROM: Final = 3
+"""So many evictions of one job within `LOOP_WITHIN` are a loop: it takes its quota back and is evicted again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """`stuck` and `looping` are workloads; `cycles` names the cohorts of each cycle."""
+
+    without_priority_class: int
+    stuck: list[Workload]
+    looping: list[Workload]
+    cycles: tuple[tuple[str, ...], ...]
+
+
+def attention(cluster: Cluster, now: datetime) -> Attention:
+    """Of one cluster, now."""
+    queues = current_queues(cluster)
+    live = Workload.objects.live().filter(cluster=cluster).exclude(state__in=OVER)
+    return Attention(
+        without_priority_class=live.filter(priority_class="").count(),
+        stuck=list(stuck(cluster, now)),
+        looping=list(looping(cluster, now)),
+        cycles=plant(queues.cluster_queues.values(), queues.cohorts.values(), {}).cycles,
+    )
+
+
+def stuck(cluster: Cluster, now: datetime) -> WorkloadQuerySet:
+    """Workloads whose eviction was decided long ago and that still hold quota."""
+    holding = Span.objects.filter(released_before__isnull=True, evicted_at__lt=now - STUCK_AFTER)
+    found = Workload.objects.live().filter(cluster=cluster, pk__in=holding.values("workload"))
+    return found.select_related("cluster").order_by("created_at")
+
+
+def looping(cluster: Cluster, now: datetime) -> WorkloadQuerySet:
+    """Workloads evicted again and again."""
+    recent = Span.objects.filter(
+        workload__cluster=cluster, end=Span.End.EVICTED, released_before__gte=now - LOOP_WITHIN
+    )
+    often = recent.values("workload").annotate(times=Count("pk")).filter(times__gte=LOOP_FROM)
+    found = Workload.objects.live().filter(pk__in=often.values("workload"))
+    return found.select_related("cluster").order_by("created_at")
