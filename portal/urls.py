@@ -5,6 +5,7 @@ from django.views.i18n import set_language
 
 from portal import signin
 from portal.views.cluster import cluster_page
+from portal.views.gallery import gallery
 from portal.views.home import home
 from portal.views.overview import overview
 from portal.views.team import team_page
@@ -19,6 +20,7 @@ urlpatterns = [
     path("sign-out/", signin.sign_out, name="sign-out"),
     path("language/", login_not_required(set_language), name="set_language"),
     path("teams/<slug:slug>/", team_page, name="team"),
+    path("gallery/", gallery, name="gallery"),
     path("platform/", overview, name="overview"),
     path("platform/clusters/<slug:slug>/", cluster_page, name="cluster"),
     path("clusters/<slug:cluster>/workloads/<str:uid>/", workload_page, name="workload"),
