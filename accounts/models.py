@@ -19,8 +19,8 @@ class User(AbstractBaseUser):
     username = models.CharField(max_length=150, unique=True)
     name = models.CharField(max_length=200)
     email = models.EmailField(blank=True)
-    language = models.CharField(max_length=10, blank=True)
     time_zone = models.CharField(max_length=60, blank=True)
+    has_keys = models.BooleanField(default=True)
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
 

@@ -58,6 +58,7 @@ MIDDLEWARE = [
     "portal.middleware.sign_in_for_parts",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "accounts.zones.show_in_readers_zone",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 TEMPLATES = [

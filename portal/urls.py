@@ -7,6 +7,7 @@ from portal import signin
 from portal.views.cluster import cluster_page
 from portal.views.gallery import gallery
 from portal.views.home import home
+from portal.views.me import me
 from portal.views.overview import overview
 from portal.views.team import team_page
 from portal.views.workload import workload_page
@@ -21,6 +22,7 @@ urlpatterns = [
     path("language/", login_not_required(set_language), name="set_language"),
     path("teams/<slug:slug>/", team_page, name="team"),
     path("gallery/", gallery, name="gallery"),
+    path("me/", me, name="me"),
     path("platform/", overview, name="overview"),
     path("platform/clusters/<slug:slug>/", cluster_page, name="cluster"),
     path("clusters/<slug:cluster>/workloads/<str:uid>/", workload_page, name="workload"),

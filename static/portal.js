@@ -9,6 +9,8 @@
     return kept || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   }
   root.dataset.bsTheme = wantedTheme();
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (zone) document.cookie = `zone=${zone}; path=/; max-age=31536000; samesite=lax`;
 
   /* The reader's clock may be wrong: ages count from the moment the server rendered the page. */
   function tick(started, renderedAt, words) {

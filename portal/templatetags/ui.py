@@ -24,7 +24,7 @@ def moment(value: datetime | None) -> SafeString | str:
     if value is None:
         return gettext("unknown")
     local = localtime(value)
-    text = f"{date_format(local, 'SHORT_DATE_FORMAT')} {local:%H:%M:%S} {local.tzname()}"
+    text = f"{date_format(local, 'j M Y')} {local:%H:%M:%S} {local.tzname()}"
     return format_html('<time datetime="{}">{}</time>', value.isoformat(), text)
 
 

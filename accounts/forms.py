@@ -1,0 +1,37 @@
+"""Forms about people."""
+
+from functools import cache
+from typing import Any
+from zoneinfo import available_timezones
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+
+@cache
+def zones() -> frozenset[str]:
+    """Names that people choose from: no aliases without a place."""
+    return frozenset(name for name in available_timezones() if "/" in name and not name.startswith("Etc/")) | {"UTC"}
+
+
+class PreferencesForm(forms.Form):
+    """A person's own settings."""
+
+    time_zone = forms.CharField(
+        label=_("Time zone"),
+        required=False,
+        max_length=60,
+        help_text=_("Such as America/Sao_Paulo. Empty: the zone of your browser."),
+    )
+    has_keys = forms.BooleanField(label=_("Single keys are shortcuts (/ for search, ? for help)"), required=False)
+
+    def clean_time_zone(self) -> str:
+        name: str = self.cleaned_data["time_zone"].strip()
+        if name and name not in zones():
+            raise forms.ValidationError(_("There is no such time zone. Choose one from the list."))
+        return name
+
+
+def preferences_of(user: Any) -> dict[str, Any]:
+    """The form's initial values."""
+    return {"time_zone": user.time_zone, "has_keys": user.has_keys}
