@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol
 import structlog
 from django.db import connections
 
+from gateways.errors import GatewayError
 from gateways.http import connect
 from gateways.kubernetes import Kubernetes
 from gateways.kueue import CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES, Kueue
@@ -34,6 +35,7 @@ from teams.sync import QueueRecord, check_identity, line_name
 log = structlog.get_logger(__name__)
 
 _RESUME_WITHIN: Final = timedelta(minutes=10)
+_AGAIN_SECONDS: Final = 5
 _WATCHED: Final[dict[Kind, Any]] = {
     Kind.CLUSTER_QUEUE: CLUSTER_QUEUES,
     Kind.COHORT: COHORTS,
@@ -42,7 +44,7 @@ _WATCHED: Final[dict[Kind, Any]] = {
 
 
 class Store(Protocol):
-    """What a follower does with what it is told of one kind."""
+    """What a follower does with what it is told of one kind. What it has to read for itself may raise GatewayError."""
 
     name: str
 
@@ -137,20 +139,31 @@ class Follower:
 
     def run(self, stop: threading.Event) -> None:
         """Until `stop` is set. Raises what cannot be stored."""
+        while True:
+            try:
+                return self._follow(stop)
+            except GatewayError as error:  # of a store that had to read for itself
+                self._failed(error)
+            stop.wait(_AGAIN_SECONDS)
+
+    def _follow(self, stop: threading.Event) -> None:
         since = self._resume_from()
         self.unwatched_since = last_good_read(self.cluster, self.store.name) if since else None
         for told in follow(self.source, stop, since=since):
             if isinstance(told, Batch):
                 self._changed(told)
             elif isinstance(told, Outage):
-                self.began = None  # the list that it interrupted is void
                 self.unwatched_since = self.unwatched_since or told.since
-                record_failure(self.store.name, self.cluster.slug, now=self.clock(), error=told.error)
+                self._failed(told.error)
             elif isinstance(told, Recovered):
                 if told.lossless:
                     self._is_current(Counts())
             else:
                 self._listed(told)
+
+    def _failed(self, error: GatewayError) -> None:
+        self.began = None  # the list that it interrupted is void
+        record_failure(self.store.name, self.cluster.slug, now=self.clock(), error=error)
 
     def _resume_from(self) -> int | None:
         """The version from which the watch goes on where an earlier process stopped a short while ago."""

@@ -26,11 +26,13 @@ Kind = SpecVersion.Kind
 
 
 class Story:
-    """What a watch tells, item by item, each at its minute; `since` is the version from which it was asked to go on."""
+    """What a watch tells, item by item, each at its minute; `since` is the version from which it was asked to go on.
+    Asked again, it tells the rest."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *told: tuple[float, Any]) -> None:
-        self.told, self.now, self.since = told, minute(0), None
+        self.told, self.now, self.since = iter(told), minute(0), None
         monkeypatch.setattr(watch, "follow", self._follow)
+        monkeypatch.setattr(watch, "_AGAIN_SECONDS", 0)
 
     def clock(self) -> datetime:
         return self.now
@@ -236,6 +238,43 @@ def test_a_doubtful_list_is_read_again_before_it_is_believed(
     assert scripted.calls == ["versions"]
     assert SyncRun.objects.count() == 2
     assert Workload.objects.live().count() == 3
+
+
+def test_a_list_that_cannot_be_read_again_is_void_and_the_watch_goes_on(
+    world: World, scripted: ScriptedCluster, follow_jobs: Callable[..., Story]
+) -> None:
+    jobs = [Job(f"job-{n}") for n in range(3)]
+    first = page(*(job.record for job in jobs))
+    scripted.failing["versions"] = Unavailable("storage is (re)initializing")
+    story = follow_jobs((1, first), (2, lambda: versions()), (5, lambda: batch(gone=(jobs[0].touch().record,))))
+    assert SyncRun.objects.count() == 1
+    assert story.since == first.resource_version
+    assert {job.uid: world.row(job).gone_before for job in jobs} == {
+        jobs[0].uid: minute(5),
+        jobs[1].uid: None,
+        jobs[2].uid: None,
+    }
+    assert world.row(jobs[0]).gone_after == minute(1)
+
+
+def test_what_cannot_be_read_singly_is_recorded_and_tried_again(
+    world: World, scripted: ScriptedCluster, follow_jobs: Callable[..., Story]
+) -> None:
+    job, new = Job("old"), Job("new")
+    scripted.jobs = [job, new]
+    scripted.failing["get pytorchjob-new"] = Unavailable("no answer within 10 s")
+
+    def fails() -> Relisted:
+        return versions(job, new)
+
+    def works() -> Relisted:
+        assert (state().failing_since, state().last_error) == (minute(2), "no answer within 10 s")
+        scripted.failing.clear()
+        return versions(job, new)
+
+    follow_jobs((1, page(job.record)), (2, fails), (3, works))
+    assert Workload.objects.live().count() == 2
+    assert state().failing_since is None
 
 
 def test_an_outage_is_recorded_and_a_lossless_recovery_leaves_no_gap(follow_jobs: Callable[..., Story]) -> None:
