@@ -16,7 +16,7 @@ from tests.cluster.sync.facts import Facts, kept_by, told_by_kueue
 from tests.cluster.sync.scene import QUOTA, Scene
 from tests.factories import TeamFactory
 
-WAIT_SECONDS = 20
+WAIT_SECONDS = 45
 
 
 @dataclass
@@ -108,9 +108,12 @@ class Watched(Ledger):
         self.watch.start()
 
     def stop(self) -> None:
+        """Fails if it broke before."""
         if self.watch is not None:
-            self.watch.stop()
-            self.watch = None
+            ended, self.watch = self.watch, None
+            is_alive = ended.is_alive
+            ended.stop()
+            assert is_alive, "the watch broke"
 
 
 class Ledgers:
