@@ -3,31 +3,34 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.db.models import TextChoices
 from django.utils.text import get_text_list
 from django.utils.translation import gettext, ngettext
-from django.utils.translation import gettext_lazy as _
 
 from jobs.amounts import amount_text, resource_word
 from jobs.models import Workload
 from jobs.states import JobState
+from jobs.time_to_start import Actor
 from scheduling import names
 from scheduling.messages import Mention, Obstacle, parse_pending
 from teams.gpu_models import gpu_model
 
 _MOST = 4
 _ELSEWHERE = (Obstacle.NODE_AFFINITY, Obstacle.UNTOLERATED_TAINT)
-_OF_THE_PLATFORM = (Obstacle.QUEUE_STOPPED, Obstacle.FLAVOR_NOT_FOUND, Obstacle.ADMISSION_CHECKS)
-
-
-class Actor(TextChoices):
-    """Who must act for the job to go on."""
-
-    SCHEDULER = "scheduler", _("Scheduler")
-    OWNER = "owner", _("You")
-    PLATFORM = "platform", _("Platform admin")
-    CLUSTER = "cluster", _("Cluster")
-    UNKNOWN = "unknown", _("Not known")
+_BY_ITSELF = (
+    Obstacle.INSUFFICIENT_UNUSED_QUOTA,
+    Obstacle.TOPOLOGY,
+    Obstacle.OUTRUN,
+    Obstacle.OVERLAPPING_PREEMPTION,
+)
+_ACTORS = {
+    Obstacle.QUEUE_STOPPED: Actor.PLATFORM,
+    Obstacle.FLAVOR_NOT_FOUND: Actor.PLATFORM,
+    Obstacle.NAMESPACE_MISMATCH: Actor.PLATFORM,
+    Obstacle.ADMISSION_CHECKS: Actor.PLATFORM,
+    Obstacle.QUEUE_MISSING: Actor.OWNER,
+    Obstacle.WAITING_FOR_PODS_READY: Actor.CLUSTER,
+}
+_QUEUE_STOPPED = (names.CLUSTER_QUEUE_STOPPED, names.LOCAL_QUEUE_STOPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,7 @@ def waiting_reason(workload: Workload) -> Reason:
     reserved = workload.condition(names.QUOTA_RESERVED)
     raw = reserved.get("message") or ""
     if workload.state == JobState.PAUSED:
-        text = gettext("It is switched off (spec.active is false). Switch it on again to have it queued.")
-        return Reason((text,), raw, Actor.OWNER)
+        return _why_paused(workload, raw)
     if not reserved:
         text = gettext("The cluster has not looked at it yet: jobs ahead of it come first.")
         return Reason((text,), "", Actor.SCHEDULER)
@@ -59,7 +61,23 @@ def waiting_reason(workload: Workload) -> Reason:
             message.preempting,
         )
         sentences.insert(0, text % {"count": message.preempting})
-    return Reason(tuple(sentences[:_MOST]) or (_unexplained(raw),), raw, _actor(workload, mentions))
+    actor = Actor.SCHEDULER if message.preempting else _actor(workload, mentions)
+    return Reason(tuple(sentences[:_MOST]) or (_unexplained(raw),), raw, actor)
+
+
+def _why_paused(workload: Workload, raw: str) -> Reason:
+    """Switched off by somebody, or kept out of the line after an eviction."""
+    if workload.status.get("deactivated"):
+        text = gettext("It is switched off (spec.active is false). Switch it on again to have it queued.")
+        return Reason((text,), raw, Actor.OWNER)
+    if workload.condition(names.EVICTED).get("reason") in _QUEUE_STOPPED:
+        return Reason((_stopped(),), raw, Actor.PLATFORM)
+    text = gettext("It was evicted and is kept out of the line for a while before it is queued again.")
+    return Reason((text,), raw, Actor.SCHEDULER)
+
+
+def _stopped() -> str:
+    return gettext("The queue is stopped: only the platform admin can start it.")
 
 
 def _binding(mentions: tuple[Mention, ...]) -> tuple[Mention, ...]:
@@ -69,9 +87,12 @@ def _binding(mentions: tuple[Mention, ...]) -> tuple[Mention, ...]:
 
 
 def _actor(workload: Workload, mentions: tuple[Mention, ...]) -> Actor:
-    if any(mention.obstacle in _OF_THE_PLATFORM for mention in mentions):
-        return Actor.PLATFORM
-    return Actor.OWNER if workload.state == JobState.INADMISSIBLE else Actor.SCHEDULER
+    """Where one flavor may come free by itself, nobody has to mend another."""
+    obstacles = [mention.obstacle for mention in mentions]
+    if any(obstacle in _BY_ITSELF for obstacle in obstacles):
+        return Actor.SCHEDULER
+    told = next((_ACTORS[obstacle] for obstacle in obstacles if obstacle in _ACTORS), Actor.UNKNOWN)
+    return Actor.OWNER if told is Actor.UNKNOWN and workload.state == JobState.INADMISSIBLE else told
 
 
 def _unexplained(raw: str) -> str:
@@ -87,8 +108,8 @@ def _not_free(mentions: tuple[Mention, ...]) -> Iterator[str]:
         if mention.obstacle is Obstacle.INSUFFICIENT_UNUSED_QUOTA:
             short.setdefault(mention.flavor, []).append(_missing(mention))
     for flavor, amounts in short.items():
-        text = gettext("Not enough is free in %(flavor)s: %(amounts)s.")
-        yield text % {"flavor": flavor_text(flavor), "amounts": get_text_list(amounts, gettext("and"))}
+        text, once = gettext("Not enough is free in %(flavor)s: %(amounts)s."), list(dict.fromkeys(amounts))
+        yield text % {"flavor": flavor_text(flavor), "amounts": get_text_list(once, gettext("and"))}
 
 
 def _missing(mention: Mention) -> str:
@@ -120,7 +141,7 @@ def _sentence(mention: Mention) -> str:
         Obstacle.NODE_AFFINITY: gettext("The job's node selector does not match %(flavor)s."),
         Obstacle.FLAVOR_NOT_FOUND: gettext("The cluster has no resource flavor %(flavor)s: tell the platform admin."),
         Obstacle.TOPOLOGY: gettext("There is quota, but no place on the nodes that fits all its pods together."),
-        Obstacle.QUEUE_STOPPED: gettext("The queue is stopped: only the platform admin can start it."),
+        Obstacle.QUEUE_STOPPED: _stopped(),
         Obstacle.QUEUE_MISSING: gettext("The queue it names does not exist: correct the job's queue name."),
         Obstacle.NAMESPACE_MISMATCH: gettext("The queue does not take jobs of this namespace."),
         Obstacle.ADMISSION_CHECKS: gettext("An admission check refused it."),
@@ -142,4 +163,4 @@ def _never_fits(mention: Mention) -> str:
     text = gettext(
         "It can never start as it is: in %(flavor)s it asks for %(amount)s more than the queue may ever use."
     )
-    return text % {"flavor": mention.flavor, "amount": amount_text(mention.missing, mention.resource)}
+    return text % {"flavor": flavor_text(mention.flavor), "amount": amount_text(mention.missing, mention.resource)}

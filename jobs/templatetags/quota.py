@@ -13,9 +13,9 @@ from jobs import amounts, wording
 from jobs.bar_words import axis_marks, end_words, segment_labels, tick_words
 from jobs.models import QueueNow, Workload
 from jobs.quota_bar import quota_bar
-from jobs.reasons import Actor
 from jobs.states import JobState
 from jobs.team_now import ClusterNow, Running, TeamLine
+from jobs.time_to_start import Actor
 from portal.templatetags.ui import icon
 from teams import gpu_models
 from teams.models import NodeCapacity

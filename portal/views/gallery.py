@@ -13,9 +13,9 @@ from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
 from jobs.models import QueueNow
-from jobs.reasons import Actor
 from jobs.states import JobState
 from jobs.team_now import ClusterNow, TeamLine
+from jobs.time_to_start import Actor
 from portal.sync_runs import Freshness
 from teams.access import require_platform_permission
 from teams.models import Cluster, NodeCapacity

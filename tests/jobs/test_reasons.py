@@ -1,7 +1,10 @@
 import pytest
 
 from jobs.models import Workload
-from jobs.reasons import waiting_reason
+from jobs.reasons import flavor_text, waiting_reason
+from jobs.states import state_of
+from jobs.time_to_start import Actor
+from tests.stories import Job
 
 POD_SET = "couldn't assign flavors to pod set main: "
 
@@ -39,12 +42,15 @@ def maximum(resource: str, flavor: str, asked: str, most: str) -> str:
 )
 def test_the_binding_resource_the_flavor_and_the_missing_amount(resource: str, missing: str, amount: str) -> None:
     message = POD_SET + unused(resource, "ml.p5.48xlarge", missing)
-    assert sentences(message) == (f"Not enough is free in ml.p5.48xlarge: {amount} more needed.",)
+    assert sentences(message) == (f"Not enough is free in H100 (ml.p5.48xlarge): {amount} more needed.",)
 
 
 def test_what_can_never_fit() -> None:
     assert sentences(POD_SET + maximum("nvidia.com/gpu", "h100", "64", "20")) == (
         "It can never start as it is: in h100 it asks for 44 GPUs more than the queue may ever use.",
+    )
+    assert sentences(POD_SET + maximum("nvidia.com/gpu", "ml.p5.48xlarge", "64", "20")) == (
+        "It can never start as it is: in H100 (ml.p5.48xlarge) it asks for 44 GPUs more than the queue may ever use.",
     )
 
 
@@ -62,9 +68,34 @@ def test_victims_that_are_being_stopped_come_first() -> None:
     )
 
 
+def test_what_is_short_in_one_flavor_is_one_sentence() -> None:
+    gpus, cores = unused("nvidia.com/gpu", "h100", "4"), unused("cpu", "h100", "96")
+    memory, elsewhere = unused("memory", "h100", "8Gi"), unused("nvidia.com/gpu", "a100", "2")
+    assert sentences(POD_SET + f"{cores}, {memory}, {gpus}, {elsewhere}") == (
+        "Not enough is free in h100: 96 CPU cores more needed, 8 GiB of memory more needed and 4 GPUs more needed.",
+        "Not enough is free in a100: 2 GPUs more needed.",
+    )
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    ["flavor a100 doesn't match node affinity", "untolerated taint {gpu true NoSchedule <nil>} in flavor a100"],
+)
+def test_a_flavor_that_the_job_does_not_want_is_left_out(elsewhere: str) -> None:
+    message = POD_SET + f"{elsewhere}, " + unused("nvidia.com/gpu", "h100", "4")
+    assert sentences(message) == ("Not enough is free in h100: 4 GPUs more needed.",)
+    assert "a100" in sentences(POD_SET + elsewhere)[0]
+
+
+def test_flavors_that_are_instance_types_are_called_by_their_accelerator() -> None:
+    assert [flavor_text(name) for name in ("ml.p5.48xlarge", "spot", "")] == ["H100 (ml.p5.48xlarge)", "spot", ""]
+
+
 def test_each_reason_is_said_once_and_not_too_many() -> None:
     one = unused("nvidia.com/gpu", "h100", "4")
-    assert len(sentences(POD_SET + f"{one}, {one}")) == 1
+    once = ("Not enough is free in h100: 4 GPUs more needed.",)
+    assert sentences(POD_SET + f"{one}, {one}") == once
+    assert sentences(f"{POD_SET}{one}; couldn't assign flavors to pod set worker: {one}") == once
     many = ", ".join(unused("nvidia.com/gpu", f"flavor-{n}", "4") for n in range(9))
     assert len(sentences(POD_SET + many)) == 4
 
@@ -105,3 +136,68 @@ def test_a_workload_that_nobody_looked_at_yet() -> None:
     reason = waiting_reason(Workload(conditions={}))
     assert reason.sentences == ("The cluster has not looked at it yet: jobs ahead of it come first.",)
     assert reason.raw == ""
+
+
+NEVER = POD_SET + maximum("nvidia.com/gpu", "h100", "64", "20")
+NOT_NOW = unused("nvidia.com/gpu", "h100", "4")
+ACTORS = {
+    "no room now": (POD_SET + NOT_NOW, Actor.SCHEDULER),
+    "victims are being stopped": ("in new words. Pending the preemption of 2 workload(s)", Actor.SCHEDULER),
+    "another was faster": ("Workload no longer fits after processing another workload", Actor.SCHEDULER),
+    "never fits": (NEVER, Actor.OWNER),
+    "never fits one flavor, has no room in the other": (f"{NEVER}, {NOT_NOW}", Actor.SCHEDULER),
+    "no such queue": ("LocalQueue main doesn't exist", Actor.OWNER),
+    "bad requests": ("resources validation failed: odd", Actor.OWNER),
+    "a stopped queue": ("ClusterQueue zebra-cq is inactive", Actor.PLATFORM),
+    "no such flavor": (POD_SET + "flavor h100 not found", Actor.PLATFORM),
+    "no such flavor, no room in the other": (f"{POD_SET}flavor a100 not found, {NOT_NOW}", Actor.SCHEDULER),
+    "a namespace that is not let in": ("workload namespace doesn't match ClusterQueue selector", Actor.PLATFORM),
+    "a refused check": ("The workload has failed admission checks", Actor.PLATFORM),
+    "pods of others": ("waiting for all admitted workloads to be in PodsReady condition", Actor.CLUSTER),
+    "a gate that somebody opens": ("Admission is gated by: quota.example.com", Actor.UNKNOWN),
+    "words of tomorrow": ("the moon is in the wrong house", Actor.UNKNOWN),
+    "no words": ("", Actor.UNKNOWN),
+}
+
+
+@pytest.mark.parametrize(("message", "actor"), ACTORS.values(), ids=ACTORS)
+def test_who_must_act(message: str, actor: Actor) -> None:
+    assert waiting_reason(stored(Job().waits(message))).actor is actor
+
+
+def test_who_must_act_where_the_reason_alone_tells() -> None:
+    assert waiting_reason(stored(Job().waits("", reason="Misconfigured"))).actor is Actor.OWNER
+    assert waiting_reason(stored(Job())).actor is Actor.SCHEDULER
+
+
+def stored(job: Job) -> Workload:
+    """What the ledger keeps of the job, as far as reasons read it."""
+    record = job.record
+    told = {
+        kind: {"status": c.status, "reason": c.reason, "message": c.message} for kind, c in record.conditions.items()
+    }
+    return Workload(state=state_of(record), conditions=told, status={} if record.active else {"deactivated": True})
+
+
+def evicted(reason: str) -> Job:
+    return Job().admit(1).evict(2, reason).release(3, "kept out").condition("Requeued", False, 3, reason)
+
+
+def test_a_job_that_somebody_switched_off() -> None:
+    reason = waiting_reason(stored(Job().waits("no room").deactivate()))
+    assert reason.sentences == ("It is switched off (spec.active is false). Switch it on again to have it queued.",)
+    assert (reason.raw, reason.actor) == ("no room", Actor.OWNER)
+
+
+@pytest.mark.parametrize("reason", ["PodsReadyTimeout", "AdmissionCheck"])
+def test_a_job_in_the_back_off_after_an_eviction_is_not_switched_off(reason: str) -> None:
+    told = waiting_reason(stored(evicted(reason)))
+    assert told.sentences == ("It was evicted and is kept out of the line for a while before it is queued again.",)
+    assert told.actor is Actor.SCHEDULER
+
+
+@pytest.mark.parametrize("reason", ["ClusterQueueStopped", "LocalQueueStopped"])
+def test_a_job_that_a_stopped_queue_evicted(reason: str) -> None:
+    told = waiting_reason(stored(evicted(reason)))
+    assert told.sentences == ("The queue is stopped: only the platform admin can start it.",)
+    assert told.actor is Actor.PLATFORM
