@@ -49,4 +49,4 @@ def test_state(job: Job, state: JobState) -> None:
 def test_states_are_grouped_without_overlap() -> None:
     grouped = [*HOLDING, *WAITING, *OVER]
     assert len(grouped) == len(set(grouped))
-    assert set(JobState) - set(grouped) == {JobState.PAUSED, JobState.UNKNOWN}
+    assert set(JobState) - set(grouped) == {JobState.UNKNOWN}

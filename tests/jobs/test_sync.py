@@ -60,7 +60,7 @@ def states() -> dict[str, SourceState]:
 
 def test_a_pull_stores_every_source(world: World, scripted: ScriptedCluster) -> None:
     pull_cluster(world.cluster, Clock(minute(1)))
-    assert set(states()) == set(SOURCES)
+    assert set(states()) == {*SOURCES, sync.ABOUT}
     assert all(state.failing_since is None and state.last_good_at for state in states().values())
     assert Workload.objects.count() == 3
     assert QueueNow.objects.get().reservation == 4
@@ -222,7 +222,7 @@ def test_a_source_that_fails_keeps_what_is_stored_and_says_since_when(
     assert state.failing_since > minute(2) > state.last_good_at
     assert state.last_error == str(error)
     assert [s.source for s in states().values() if s.failing_since] == [sync.WORKLOADS]
-    found = freshness(SOURCES, world.cluster.slug)
+    found = freshness(SOURCES, [world.cluster.slug])[world.cluster.slug]
     assert (found.as_of, found.error) == (state.last_good_at, str(error))
 
 

@@ -1,13 +1,14 @@
 import pytest
 
-from jobs.team_now import ClusterNow, clusters_of, queue_order, running_of, waiting_of
+from jobs.team_now import ClusterNow, Running, clusters_of, queue_order, running_of, waiting_of
 from teams.queues import current_queues
 from tests.factories import ClusterFactory
 from tests.people import People
-from tests.stories import GPU, P5, START, Job, cluster_queue, groups, local_queue, minute, quota
+from tests.stories import G6, GPU, P5, START, Job, cluster_queue, groups, local_queue, minute, quota
 from tests.worlds import World
 
 pytestmark = pytest.mark.django_db
+MANY = 100
 
 
 def here_of(people: People) -> ClusterNow:
@@ -16,7 +17,15 @@ def here_of(people: People) -> ClusterNow:
 
 
 def waiting(people: People) -> list[tuple[str, int | None, int]]:
-    return [(each.workload.title, each.position, each.of) for each in waiting_of(here_of(people))]
+    rows, total = waiting_of(here_of(people), MANY)
+    assert total == len(rows)
+    return [(each.workload.title, each.position, each.of) for each in rows]
+
+
+def running(people: People) -> list[Running]:
+    rows, total = running_of(here_of(people), MANY)
+    assert total == len(rows)
+    return rows
 
 
 def test_a_team_without_namespaces_is_nowhere(people: People) -> None:
@@ -56,6 +65,17 @@ def test_gpus_come_apart_from_other_resources(shared: World, people: People) -> 
     assert [line.now.resource for line in here.other_lines] == ["cpu", "memory"]
 
 
+def test_gpu_types_come_by_quota_and_other_resources_type_by_type(shared: World, people: People) -> None:
+    small = {GPU: quota(2), "cpu": quota(500), "memory": quota("1Gi")}
+    large = {GPU: quota(12), "cpu": quota(96), "memory": quota("1Ti")}
+    shared.queues(cluster_queue("research-queue", flavors=groups((G6, small), (P5, large))))
+    here = here_of(people)
+    assert [line.now.flavor for line in here.gpu_lines] == [P5, G6]
+    assert [(line.now.flavor, line.now.resource) for line in here.other_lines] == [
+        (G6, "cpu"), (G6, "memory"), (P5, "cpu"), (P5, "memory"),
+    ]  # fmt: skip
+
+
 def test_a_queue_of_several_teams_says_how_much_of_it_is_ours(shared: World, people: People) -> None:
     shared.queues(local_queue("hyperpod-ns-vision", "research-queue"))
     shared.see(Job("ours", gpus=3).admit(1), Job("theirs", "hyperpod-ns-vision", gpus=4).admit(1))
@@ -70,8 +90,8 @@ def test_what_is_held_in_a_queue_that_no_local_queue_names_any_more_is_shown(sha
     here = here_of(people)
     assert here.cluster_queues == ("new-queue", "research-queue")
     assert {line.now.cluster_queue: line.team_uses for line in here.lines} == {"new-queue": 0, "research-queue": 4}
-    (running,) = running_of(here)
-    assert (running.own, running.borrowed) == (4, 0)
+    (held,) = running(people)
+    assert (held.own, held.borrowed) == (4, 0)
 
 
 def test_positions_count_everybody_in_the_queue_by_priority_then_age(shared: World, people: People) -> None:
@@ -146,12 +166,12 @@ def test_jobs_that_are_gone_or_of_other_namespaces_are_not_listed(shared: World,
     shared.see(gone, Job("theirs", "hyperpod-ns-vision").waits(), Job("theirs-too", "hyperpod-ns-vision").admit(1))
     shared.lose(gone, now=minute(2), after=minute(1))
     assert waiting(people) == []
-    assert running_of(here_of(people)) == []
+    assert running(people) == []
 
 
 def test_running_jobs_with_their_own_and_borrowed_gpus_longest_first(shared: World, people: People) -> None:
     shared.see(Job("second", gpus=10).admit(5), Job("first", gpus=6).admit(1), Job("reserved", gpus=1).reserve(6))
-    found = running_of(here_of(people))
+    found = running(people)
     assert [(r.workload.title, r.since, r.own, r.borrowed) for r in found] == [
         ("first", minute(1), 6, 0),
         ("second", minute(5), 6, 4),
@@ -162,11 +182,11 @@ def test_running_jobs_with_their_own_and_borrowed_gpus_longest_first(shared: Wor
 
 def test_a_job_being_evicted_still_counts_as_holding(shared: World, people: People) -> None:
     shared.see(Job("leaving", gpus=4).admit(1).evict(2))
-    (running,) = running_of(here_of(people))
-    assert (running.workload.state, running.own) == ("giving_back", 4)
+    (leaving,) = running(people)
+    assert (leaving.workload.state, leaving.own) == ("giving_back", 4)
 
 
 def test_a_job_without_gpus_runs_without(shared: World, people: People) -> None:
     shared.see(Job("plain", requests={"cpu": "4"}).admit(1))
-    (running,) = running_of(here_of(people))
-    assert (running.gpus, running.own, running.borrowed) == ({}, 0, 0)
+    (plain,) = running(people)
+    assert (plain.gpus, plain.own, plain.borrowed) == ({}, 0, 0)

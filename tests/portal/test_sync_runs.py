@@ -219,21 +219,21 @@ def test_an_unexpected_error_never_shows_its_text_anywhere(caplog: pytest.LogCap
 def test_as_old_as_the_oldest_source() -> None:
     good(5)
     record_success("nodes", "gpu-one", now=minute(3), counts=Counts(written=1))
-    found = freshness(["workloads", "nodes"], "gpu-one")
+    found = freshness(["workloads", "nodes"], ["gpu-one"])["gpu-one"]
     assert (found.as_of, found.failing_since, found.error, found.version) == (minute(3), None, "", 1)
-    assert freshness(["workloads"], "gpu-one").as_of == minute(5)
+    assert freshness(["workloads"], ["gpu-one"])["gpu-one"].as_of == minute(5)
 
 
 def test_a_source_never_read_makes_the_age_unknown() -> None:
     good(5)
-    assert freshness(["workloads", "nodes"], "gpu-one").as_of is None
-    assert freshness(["workloads"], "gpu-two") == Freshness(None, None, "", 0)
+    assert freshness(["workloads", "nodes"], ["gpu-one"])["gpu-one"].as_of is None
+    assert freshness(["workloads"], ["gpu-two"]) == {"gpu-two": Freshness(None, None, "", 0)}
 
 
 def test_a_failing_source_is_told_with_its_error() -> None:
     good(5)
     bad(6)
-    found = freshness(["workloads"], "gpu-one")
+    found = freshness(["workloads"], ["gpu-one"])["gpu-one"]
     assert (found.as_of, found.failing_since, found.error) == (minute(5), minute(6), "no answer")
 
 

@@ -11,10 +11,10 @@ from tests.stories import START, minute
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
-        (-5, "0 seconds"),
-        (0, "0 seconds"),
-        (1, "1 second"),
-        (59.9, "59 seconds"),
+        (-5, "0 s"),
+        (0, "0 s"),
+        (1, "1 s"),
+        (59.9, "59 s"),
         (60, "1 min"),
         (3599, "59 min"),
         (3600, "1 h 0 min"),
@@ -42,7 +42,7 @@ def test_an_age_carries_the_exact_time_for_the_script() -> None:
     assert text == (
         '<time datetime="2026-10-08T12:00:00+00:00" title="2026-10-08 12:00:00 UTC" data-ago>3 min ago</time>'
     )
-    assert since(START, minute(90)) == '<time datetime="2026-10-08T12:00:00+00:00">1 h 30 min</time>'
+    assert since(START, minute(90)) == '<time datetime="2026-10-08T12:00:00+00:00" data-since>1 h 30 min</time>'
 
 
 def test_icons_are_silent_and_escaped() -> None:
