@@ -10,8 +10,10 @@ from django.utils.translation import gettext
 from accounts.models import User
 from jobs.models import Workload
 from teams.access import sees_names_of_all
-from teams.models import Cluster, NamespaceBinding, SpecVersion, Team, namespaces_of
+from teams.models import Cluster, Team
+from teams.permissions import Permission
 from teams.queues import CurrentQueues, current_queues
+from teams.roles import roles_of
 
 _NAME = r"[A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9])?"
 _PATH = re.compile(rf"(?<=path: )/?{_NAME}(?:/{_NAME})*")
@@ -31,23 +33,26 @@ class Redaction:
     hidden: frozenset[str]
     phrases: re.Pattern[str] = _NEVER
 
-    def apply(self, text: str) -> str:
-        """The text with what belongs to other teams replaced by “[another team]”."""
+    def apply(self, text: str, *, by_kueue: bool = True) -> str:
+        """The text with what belongs to other teams replaced by “[another team]”.
+
+        Kueue writes NAMESPACE/NAME of whomever it speaks of; in what others write of the reader's own pods a slash
+        stands in images, paths and counts (“0/16 nodes”), so there only names that are known hide it."""
         if self.is_open:
             return text
         text = _PATH.sub(lambda path: path[0] if self._is_own_path(path[0]) else _GAP, text)
         text = self.phrases.sub(lambda phrase: phrase[0] if phrase[0].lower() in self.shown else _GAP, text)
-        text = _TOKEN.sub(lambda token: _GAP if self._is_hidden(token[0].lower()) else token[0], text)
+        text = _TOKEN.sub(lambda token: _GAP if self._is_hidden(token[0].lower(), by_kueue) else token[0], text)
         return text.replace(_GAP, gettext("[another team]"))
 
     def _is_own_path(self, path: str) -> bool:
         return all(part in self.shown for part in path.lower().strip("/").split("/"))
 
-    def _is_hidden(self, token: str) -> bool:
+    def _is_hidden(self, token: str, by_kueue: bool) -> bool:
         if token in self.shown:
             return False
         namespace, slash, _ = token.partition("/")
-        if slash and "." not in namespace and namespace not in self.shown:
+        if by_kueue and slash and "." not in namespace and namespace not in self.shown:
             return True
         return _UUID.search(token) is not None or any(self._is_others(label) for label in _labels(token))
 
@@ -69,20 +74,48 @@ def _beginnings(label: str) -> Iterator[str]:
         label = label.rpartition("-")[0]
 
 
-def redaction_for(user: User, cluster: Cluster, texts: Iterable[str]) -> Redaction:
-    """What the reader may see of these texts of one cluster."""
+def redaction_for(user: User, cluster: Cluster, texts: Iterable[str], own: Iterable[str] = ()) -> Redaction:
+    """What the reader may see of these texts of one cluster. `own` are words of the reader's own objects that the
+    ledger does not hold: pods, their uids."""
     if sees_names_of_all(user, cluster):
         return Redaction(True, frozenset(), frozenset())
-    teams = Team.objects.visible_to(user)
-    own = namespaces_of(teams, cluster)
     queues = current_queues(cluster)
-    own_queues = set(queues.cluster_queues_of(own))
-    shown = own | own_queues | _cohorts_above(queues, own_queues) | _local_queues(queues, own) | _flavors(queues)
-    shown |= {name.lower() for pair in teams.values_list("slug", "name") for name in pair}
-    mine, others = _workload_names(cluster, own, _candidates(texts))
-    hidden = {name.lower() for name in _names_of_all(cluster)} | others
+    teams = _team_names(cluster, set(roles_of(user).team_ids(Permission.SEE_TEAM)))
+    own_queues = set(queues.cluster_queues_of(teams.own_namespaces))
+    shown = teams.own_namespaces | own_queues | _cohorts_above(queues, own_queues)
+    shown |= _local_queues(queues, teams.own_namespaces) | _flavors(queues)
+    shown |= {name.lower() for name in (*teams.own, *own)}
+    mine, others = _workload_names(cluster, teams.own_namespaces, _candidates(texts))
+    hidden = {name.lower() for name in (*queues.names_ever, *teams.all)} | others
     shown |= mine
     return Redaction(False, frozenset(shown), frozenset(hidden - shown), _phrases(hidden | shown))
+
+
+@dataclass(frozen=True, slots=True)
+class _TeamNames:
+    """Slugs and names of the reader's teams; namespaces they own now in one cluster; all of it of all teams, with the
+    namespaces that ever were somebody's."""
+
+    own: set[str]
+    own_namespaces: set[str]
+    all: set[str]
+
+
+def _team_names(cluster: Cluster, own_teams: set[int]) -> _TeamNames:
+    binding = "namespace_bindings__"
+    rows = Team.objects.values_list(
+        "pk", "slug", "name", f"{binding}cluster", f"{binding}namespace", f"{binding}valid_to"
+    )
+    found = _TeamNames(set(), set(), set())
+    for team, slug, name, bound_in, namespace, valid_to in rows:
+        found.all.update((slug, name))
+        if team in own_teams:
+            found.own.update((slug, name))
+        if bound_in == cluster.pk:
+            found.all.add(namespace)
+            if team in own_teams and valid_to is None:
+                found.own_namespaces.add(namespace)
+    return found
 
 
 def _candidates(texts: Iterable[str]) -> set[str]:
@@ -126,18 +159,6 @@ def _workload_names(cluster: Cluster, own: set[str], candidates: set[str]) -> tu
     for namespace, name in found[0].union(*found[1:]):
         (mine if namespace in own else others).add(name)
     return mine, others
-
-
-def _names_of_all(cluster: Cluster) -> set[str]:
-    """Every queue, cohort, namespace and team that the portal knows or knew."""
-    versions = SpecVersion.objects.filter(
-        cluster=cluster,
-        kind__in=[SpecVersion.Kind.CLUSTER_QUEUE, SpecVersion.Kind.LOCAL_QUEUE, SpecVersion.Kind.COHORT],
-    )
-    names = {part for name in versions.values_list("name", flat=True).distinct() for part in name.split("/")}
-    names.update(NamespaceBinding.objects.filter(cluster=cluster).values_list("namespace", flat=True))
-    names.update(name for pair in Team.objects.values_list("slug", "name") for name in pair)
-    return names
 
 
 def _phrases(names: Iterable[str]) -> re.Pattern[str]:

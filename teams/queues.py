@@ -16,12 +16,14 @@ _KINDS = (SpecVersion.Kind.CLUSTER_QUEUE, SpecVersion.Kind.COHORT, SpecVersion.K
 
 @dataclass(frozen=True, slots=True)
 class CurrentQueues:
-    """`cluster_queue_of`: ClusterQueue by LocalQueue, each NAMESPACE/NAME."""
+    """`cluster_queue_of`: ClusterQueue by LocalQueue, each NAMESPACE/NAME. `names_ever`: whatever a queue, a cohort or
+    a namespace with a queue is or was called."""
 
     cluster_queues: Mapping[str, ClusterQueue]
     cohorts: Mapping[str, Cohort]
     cluster_queue_of: Mapping[str, str]
     stopped_local_queues: frozenset[str] = frozenset()
+    names_ever: frozenset[str] = frozenset()
 
     def local_queues_of(self, cluster_queue: str) -> list[str]:
         """LocalQueues, each NAMESPACE/NAME, that point to the ClusterQueue."""
@@ -47,8 +49,9 @@ def current_queues(cluster: Cluster) -> CurrentQueues:
 @lru_cache(maxsize=16)
 def _read(cluster_id: int, newest_version: tuple[Any, ...] | None) -> CurrentQueues:
     by_kind: dict[str, list[Any]] = defaultdict(list)
-    versions = SpecVersion.objects.current().filter(cluster_id=cluster_id, kind__in=_KINDS, deleted=False)
-    for kind, name, uid, spec in versions.values_list("kind", "name", "uid", "spec"):
+    versions = SpecVersion.objects.filter(cluster_id=cluster_id, kind__in=_KINDS)
+    current = versions.current().filter(deleted=False)
+    for kind, name, uid, spec in current.values_list("kind", "name", "uid", "spec"):
         by_kind[kind].append({"kind": kind, "metadata": {"name": name, "uid": uid}, "spec": spec})
     queues = map(parse_cluster_queue, by_kind[SpecVersion.Kind.CLUSTER_QUEUE])
     cohorts = map(parse_cohort, by_kind[SpecVersion.Kind.COHORT])
@@ -58,4 +61,5 @@ def _read(cluster_id: int, newest_version: tuple[Any, ...] | None) -> CurrentQue
         {cohort.name: cohort for cohort in cohorts},
         {o["metadata"]["name"]: o["spec"].get("clusterQueue", "") for o in local_queues},
         frozenset(o["metadata"]["name"] for o in local_queues if o["spec"].get("stopPolicy", STOP_NONE) != STOP_NONE),
+        frozenset(part for name in versions.values_list("name", flat=True).distinct() for part in name.split("/")),
     )

@@ -1,6 +1,7 @@
 """Research reads; zebra is the other team, whose every name holds its own."""
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
 from jobs.redaction import redaction_for
@@ -149,3 +150,32 @@ def test_the_veil_is_in_the_readers_language(zoo: World, people: People, monkeyp
 def test_a_long_text_is_read_in_one_go(zoo: World, people: People) -> None:
     text = f"zebra-cq {names.NVIDIA_GPU} " * 5000
     assert "zebra" not in read(people.member, zoo, text)
+
+
+ABOUT_OUR_PODS = [
+    "0/28 nodes are available: 27 node(s) didn't match Pod's node affinity/selector.",
+    'Back-off pulling image "pytorch/pytorch:2.9"',
+    'Readiness probe failed: Get "http://10.0.0.3:8080/healthz"',
+]
+
+
+def test_what_others_than_kueue_write_of_our_pods_stays_but_for_known_names(zoo: World, people: People) -> None:
+    redaction = redaction_for(people.member, zoo.cluster, ABOUT_OUR_PODS)
+    assert [redaction.apply(text, by_kueue=False) for text in ABOUT_OUR_PODS] == ABOUT_OUR_PODS
+    text = f"Preempted by hyperpod-ns-zebra/rayjob-secret, pod {UNKNOWN_UID} of zebra-llm-0"
+    told = redaction_for(people.member, zoo.cluster, [text]).apply(text, by_kueue=False)
+    assert told == f"Preempted by {VEIL}, pod {VEIL} of {VEIL}"
+
+
+def test_words_of_our_own_objects_stay(zoo: World, people: People) -> None:
+    text = f"restarting pod ours-0_hyperpod-ns-research({UNKNOWN_UID}), not {THEIR_UID}"
+    redaction = redaction_for(people.member, zoo.cluster, [text], own=[UNKNOWN_UID.upper()])
+    assert redaction.apply(text) == text.replace(THEIR_UID, VEIL)
+
+
+def test_three_questions_to_the_database(
+    zoo: World, people: People, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    read(people.member, zoo, "once")
+    with django_assert_num_queries(3):
+        read(people.member, zoo, "a text of zebra-cq")
