@@ -170,4 +170,5 @@ class _Batch:
         for each in self.gone:
             row = Workload.objects.filter(pk=self.ids[each.uid])
             row.update(gone_after=each.after, gone_before=each.before, gone_version=each.resource_version)
-            row.exclude(state__in=OVER).update(state=JobState.CANCELLED if each.watched else JobState.ENDED)
+            state = JobState.CANCELLED if each.watched else JobState.ENDED
+            row.exclude(state__in=OVER).update(state=state, since=each.before)

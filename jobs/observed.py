@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from jobs.states import state_of
+from jobs.states import HOLDING, OVER, JobState, state_of
 from scheduling import names
 from scheduling.accounting import workload_usage
 from scheduling.messages import is_pending_preemption
@@ -18,9 +18,9 @@ Key: TypeAlias = tuple[str, str]
 
 COLUMNS = (
     "cluster_id", "uid", "namespace", "name", "resource_version", "created_at", "queue_name", "queued_at", "is_queued",
-    "is_preempting", "priority",
-    "priority_class", "owner_kind", "owner_name", "owner_uid", "job_uid", "state", "labels", "pod_sets", "conditions",
-    "status", "finished_at", "first_seen_at", "gone_after", "gone_before", "gone_version",
+    "is_preempting", "priority", "priority_class", "owner_kind", "owner_name", "owner_uid", "job_uid", "state", "since",
+    "gpus", "labels", "pod_sets", "conditions", "status", "finished_at", "first_seen_at", "gone_after", "gone_before",
+    "gone_version",
 )  # fmt: skip
 
 
@@ -37,7 +37,8 @@ class Hold:
 
 def row_of(workload: Workload, cluster_id: int, now: datetime) -> tuple[Any, ...]:
     """Values for COLUMNS. Raises scheduling.quantities.BadQuantity if a pod's requests cannot be read."""
-    owner = workload.owner
+    owner, state = workload.owner, state_of(workload)
+    pod_sets = [_pod_set(workload, index) for index in range(len(workload.pod_sets))]
     return (
         cluster_id,
         workload.uid,
@@ -55,9 +56,11 @@ def row_of(workload: Workload, cluster_id: int, now: datetime) -> tuple[Any, ...
         owner.name if owner else "",
         owner.uid if owner else "",
         workload.job_uid,
-        state_of(workload).value,
+        state.value,
+        _since(workload, state),
+        saturate(sum(map(_accelerators, pod_sets))),
         workload.labels,
-        [_pod_set(workload, index) for index in range(len(workload.pod_sets))],
+        pod_sets,
         {kind: _condition(condition) for kind, condition in workload.conditions.items()},
         _status(workload),
         workload.since(names.FINISHED) if workload.is_finished else None,
@@ -77,6 +80,20 @@ def _pod_set(workload: Workload, index: int) -> dict[str, Any]:
     pod_set = workload.pod_sets[index]
     requests = pod_requests(pod_set.template)
     return {"name": pod_set.name, "count": pod_set.count, "min_count": pod_set.min_count, "requests": requests}
+
+
+def _accelerators(pod_set: dict[str, Any]) -> int:
+    of_one: int = sum(amount for resource, amount in pod_set["requests"].items() if names.is_accelerator(resource))
+    return int(pod_set["count"]) * of_one
+
+
+def _since(workload: Workload, state: JobState) -> datetime | None:
+    """When it ended, took its quota, or began to wait: at creation, or again when it lost its quota."""
+    if state in OVER:
+        return workload.since(names.FINISHED)
+    if state in HOLDING or workload.is_true(names.EVICTED):
+        return workload.since(names.QUOTA_RESERVED)
+    return workload.created_at
 
 
 def _condition(condition: Condition) -> dict[str, Any]:

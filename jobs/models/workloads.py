@@ -11,6 +11,15 @@ from teams.models import Cluster, NamespaceBinding, Team
 from teams.permissions import Permission
 from teams.roles import roles_of
 
+_BY_PREFIX = ("int8_ops", "varchar_pattern_ops")
+"""How PostgreSQL must keep (cluster, text) so that it finds what a text begins with in any collation."""
+
+_LISTED = (
+    "-created_at", "id", "state", "cluster", "namespace", "owner_kind", "priority_class", "queue_name", "priority",
+    "gpus", "since", "owner_name", "name",
+)  # fmt: skip
+"""All that lists over all teams filter and sort by: no row, of which most is JSON, is read to be left out."""
+
 
 class WorkloadQuerySet(models.QuerySet["Workload"]):
     def live(self) -> "WorkloadQuerySet":
@@ -50,6 +59,8 @@ class Workload(models.Model):
     """One Kueue Workload object, by uid: names recur. Never holds env values, arguments or foreign annotations.
 
     `is_queued`: it stands in line, in Kueue's order; `is_preempting`: its victims are being stopped, it stays first.
+    `since`: when it began to wait, to hold quota, or ended, whichever its state is; None where no object told. `gpus`:
+    accelerators that all its pods ask for.
     `pod_sets`: [{"name", "count", "min_count", "requests": of one pod, smallest units}]. `conditions`: {type:
     {"status": true|false|null, "reason", "message", "since"}}. `status`: what else Kueue says of it
     (jobs/observed.py). Gone between `gone_after` and `gone_before`, equal when known; `gone_version` is the list's
@@ -75,6 +86,8 @@ class Workload(models.Model):
     submitted_by = models.CharField(max_length=150, null=True)  # noqa: DJ001 (unknown is not empty)
     submitted_by_source = models.CharField(max_length=20, blank=True, db_default="")
     state = models.CharField(max_length=12, choices=JobState)
+    since = models.DateTimeField(null=True)
+    gpus = models.BigIntegerField()
     labels = models.JSONField(default=dict)
     pod_sets = models.JSONField(default=list)
     conditions = models.JSONField(default=dict)
@@ -89,7 +102,7 @@ class Workload(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["cluster", "uid"], name="workload_key"),
+            models.UniqueConstraint(fields=["cluster", "uid"], name="workload_key", opclasses=_BY_PREFIX),
             models.CheckConstraint(
                 condition=Q(gone_before__isnull=True, gone_after__isnull=True)
                 | Q(gone_before__gte=models.F("gone_after")),
@@ -107,8 +120,9 @@ class Workload(models.Model):
                 name="workload_in_line",
             ),
             models.Index(fields=["job_uid"], name="workload_by_job"),
-            models.Index(fields=["cluster", "name"], name="workload_by_name"),
-            models.Index(fields=["cluster", "owner_name"], name="workload_by_owner"),
+            models.Index(fields=["cluster", "name"], name="workload_by_name", opclasses=_BY_PREFIX),
+            models.Index(fields=["cluster", "owner_name"], name="workload_by_owner", opclasses=_BY_PREFIX),
+            models.Index(fields=_LISTED, name="workload_by_age"),
         ]
 
     def __str__(self) -> str:

@@ -92,6 +92,7 @@ def test_deletion_that_was_watched_is_exact(world: World) -> None:
     world.see_deleted(job, now=minute(9))
     row, (span,) = world.row(job), world.spans(job)
     assert (row.gone_after, row.gone_before, row.state) == (minute(9), minute(9), JobState.CANCELLED)
+    assert row.since == minute(9)
     assert (span.released_after, span.released_before, span.end) == (minute(9), minute(9), Span.End.DELETED)
 
 
@@ -116,7 +117,7 @@ def test_an_end_seen_before_keeps_its_state_when_the_object_goes(world: World) -
     job = Job().admit(1).finish(5)
     world.see(job, now=minute(5))
     world.see_deleted(job, now=minute(60))
-    assert world.row(job).state == JobState.FINISHED
+    assert (world.row(job).state, world.row(job).since) == (JobState.FINISHED, minute(5))
     (span,) = world.spans(job)
     assert (span.released_after, span.released_before, span.end) == (minute(5), minute(5), Span.End.FINISHED)
 

@@ -100,3 +100,30 @@ def test_when_a_hold_ended(job: Job, end: float | None) -> None:
 
 def test_an_end_before_the_hold_began_tells_nothing() -> None:
     assert released_at(Job().admit(1).evict(4).release(5).record, minute(6)) is None
+
+
+def test_accelerators_of_all_pods_are_counted_and_nothing_else() -> None:
+    assert row(Job(gpus=8, pods=3))["gpus"] == 24
+    assert row(Job(requests={"nvidia.com/mig-1g.5gb": "2", "cpu": "64", "memory": "1Gi"}))["gpus"] == 2
+    assert row(Job(requests={"cpu": "4"}))["gpus"] == 0
+    assert row(Job(gpus="9223372036854775807", pods=3))["gpus"] == 2**63 - 1
+
+
+def test_since_dates_the_wait_the_hold_and_the_end() -> None:
+    job = Job(created=1)
+    assert row(job)["since"] == minute(1)
+    assert row(job.waits("no room", 2))["since"] == minute(1)
+    assert row(job.reserve(3))["since"] == minute(3)
+    assert row(job.admit(4))["since"] == minute(3)
+    assert row(job.evict(5))["since"] == minute(3)
+    assert row(job.release(6))["since"] == minute(6)
+    assert row(job.admit(7).finish(8))["since"] == minute(8)
+
+
+def test_since_is_unknown_where_no_object_tells() -> None:
+    job = Job()
+    del job.obj["metadata"]["creationTimestamp"]
+    assert row(job)["since"] is None
+    undated = Job().finish(3)
+    del undated.obj["status"]["conditions"][0]["lastTransitionTime"]
+    assert row(undated)["since"] is None
