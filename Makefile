@@ -55,6 +55,7 @@ bench: setup
 
 record: setup
 	@$(BIN)/python -m tests.cluster.record
+	@$(BIN)/python -m tests.scheduling.decisions
 
 cluster: setup
 	@$(BIN)/python -m tests.cluster
