@@ -25,18 +25,22 @@ Query = Mapping[str, str | int]
 
 _AGENT: Final = "hyperpod-portal"  # curl's or a browser's name would get pretty-printed JSON, twice the bytes
 _PAUSES: Final = (0.2, 0.8)
-_RETRY_BUDGET_SECONDS: Final = 10.0
 _CHUNK_BYTES: Final = 1 << 18
 _MOST_REFUSAL_BYTES: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds: to connect, between two reads, and for one whole answer."""
+    """Seconds: to connect, between two reads, for one whole answer, and within which a failed read is tried again."""
 
     connect: float = 5.0
     read: float = 30.0
     whole: float = 120.0
+    again: float = 10.0
+
+
+IMPATIENT: Final = Timeouts(connect=2, read=3, whole=4, again=0)
+"""For what a person waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ class Api:
         self._lock = threading.Lock()
 
     def get(self, path: str, query: Query | None = None, accept: str = JSON) -> dict[str, Any]:
-        """The JSON object at `path`. Asks again, twice and within 10 seconds, while the server is unavailable."""
+        """The JSON object at `path`. Asks again, at most twice, while the server is unavailable."""
         call = _Call("GET", path, query or {}, accept)
         began = time.monotonic()
         for pause in _PAUSES:
@@ -82,7 +86,7 @@ class Api:
                 return self._answer(call)
             except Unavailable as error:
                 wait = error.retry_after or pause * random.uniform(0.5, 1.5)  # noqa: S311
-                if time.monotonic() - began + wait > _RETRY_BUDGET_SECONDS:
+                if time.monotonic() - began + wait > self._timeouts.again:
                     raise
             self._sleep(wait)
         return self._answer(call)
@@ -182,9 +186,9 @@ class Api:
         return b"".join(parts)
 
 
-def connect(connection: Connection) -> Api:
+def connect(connection: Connection, timeouts: Timeouts | None = None) -> Api:
     """The API server that `connection` names. Opens nothing yet and never fails."""
-    return Api(partial(configuration, connection))
+    return Api(partial(configuration, connection), timeouts=timeouts)
 
 
 def _client(made: Configuration) -> ApiClient:

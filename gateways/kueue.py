@@ -93,12 +93,17 @@ class Kueue:
 
     def get_workload(self, namespace: str, name: str) -> Workload:
         """One Workload, now. Raises NotFound, and BadReply for one that cannot be read."""
+        try:
+            return parsing.parse_workload(self.workload_object(namespace, name))
+        except MalformedObject as error:
+            raise BadReply(str(error)) from error
+
+    def workload_object(self, namespace: str, name: str) -> dict[str, Any]:
+        """One Workload, now, as the API server shows it. Raises NotFound."""
         root = self._path(WORKLOADS).removesuffix(WORKLOADS.plural)
         path = f"{root}namespaces/{quote(namespace, safe='')}/{WORKLOADS.plural}/{quote(name, safe='')}"
         try:
-            return parsing.parse_workload(self._api.get(path))
-        except MalformedObject as error:
-            raise BadReply(str(error)) from error
+            return self._api.get(path)
         except NotFound:
             self._served = None
             raise

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from gateways.errors import GatewayError
+from scheduling.objects import Owner
 
 Record = TypeVar("Record")
 
@@ -94,6 +95,58 @@ class NamespaceRecord:
     name: str
     uid: str
     labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerRecord:
+    """One container of a pod. `state` is waiting, running, terminated or empty; `reason` and `message` say why it waits
+    or how it ended, `exit_code` with what. `last_reason` and `last_exit_code` tell of the run before."""
+
+    name: str
+    image: str
+    is_init: bool
+    is_ready: bool
+    restarts: int
+    state: str = ""
+    reason: str = ""
+    message: str = ""
+    exit_code: int | None = None
+    last_reason: str = ""
+    last_exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PodRecord:
+    """A pod. `workload` is the Workload that Kueue noted on it. `reason` and `message` are the pod's own, or say why it
+    has no node. `node` is empty until it has one."""
+
+    name: str
+    uid: str
+    owners: tuple[Owner, ...]
+    labels: Mapping[str, str]
+    workload: str
+    created_at: datetime | None
+    is_stopping: bool
+    phase: str
+    reason: str
+    message: str
+    node: str
+    containers: tuple[ContainerRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord:
+    """What a controller noted about an object, `count` times between `first_at` and `last_at`."""
+
+    kind: str
+    name: str
+    is_warning: bool
+    reason: str
+    message: str
+    reporter: str
+    count: int
+    first_at: datetime | None
+    last_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,27 @@ QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 PRIORITY_CLASS_LABEL: Final = "kueue.x-k8s.io/priority-class"
 JOB_UID_LABEL: Final = "kueue.x-k8s.io/job-uid"
 PRIORITY_BOOST_ANNOTATION: Final = "kueue.x-k8s.io/priority-boost"
+WORKLOAD_ANNOTATION: Final = "kueue.x-k8s.io/workload"
+POD_GROUP_LABEL: Final = "kueue.x-k8s.io/pod-group-name"
 ADMISSION_GATE_ANNOTATION: Final = "kueue.x-k8s.io/admission-gated-by"
 INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 NODE_HEALTH_LABEL: Final = "sagemaker.amazonaws.com/node-health-status"
 NODE_SCHEDULABLE: Final = "Schedulable"
 TEAM_LABEL: Final = "sagemaker.amazonaws.com/quota-allocation-id"
 MANAGED_QUEUE_LABEL: Final = "sagemaker.amazonaws.com/sagemaker-managed-queue"
+
+# The label with their job's name that pods of some kinds of jobs carry
+_TRAINING_JOB_LABEL: Final = "training.kubeflow.org/job-name"
+_JOB_SET_LABEL: Final = "jobset.sigs.k8s.io/jobset-name"
+POD_LABEL_OF_KIND: Final = {
+    "Job": "batch.kubernetes.io/job-name",
+    "HyperPodPyTorchJob": "HPJob",
+    "JobSet": _JOB_SET_LABEL,
+    "TrainJob": _JOB_SET_LABEL,
+    "RayCluster": "ray.io/cluster",
+    "LeaderWorkerSet": "leaderworkerset.sigs.k8s.io/name",
+    **dict.fromkeys(("PyTorchJob", "TFJob", "MPIJob", "XGBoostJob", "PaddleJob", "JAXJob"), _TRAINING_JOB_LABEL),
+}
 
 # HyperPod's own spelling of namespaces and queues
 TEAM_NAMESPACE_PREFIX: Final = "hyperpod-ns-"

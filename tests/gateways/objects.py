@@ -37,3 +37,7 @@ def bookmark(version: int) -> Json:
 
 def error(code: int, message: str = "too old resource version") -> Json:
     return event("ERROR", {"kind": "Status", "code": code, "message": message})
+
+
+def pod(name: str, spec: Any = None, status: Any = None, **meta: Any) -> Json:
+    return {"metadata": {**metadata(name, 1, "team"), **meta}, "spec": spec or {}, "status": status}

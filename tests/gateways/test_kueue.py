@@ -19,7 +19,15 @@ from tests.gateways.scripted import Answer, ScriptedServer, events, listing, rep
 
 NEW, OLD = "/apis/kueue.x-k8s.io/v1beta2", "/apis/kueue.x-k8s.io/v1beta1"
 VISIBLE_NEW, VISIBLE_OLD = (f"/apis/visibility.kueue.x-k8s.io/{version}" for version in ("v1beta2", "v1beta1"))
-PLURALS = ("workloads", "clusterqueues", "cohorts", "localqueues", "resourceflavors", "workloadpriorityclasses", "admissionchecks")
+PLURALS = (
+    "workloads",
+    "clusterqueues",
+    "cohorts",
+    "localqueues",
+    "resourceflavors",
+    "workloadpriorityclasses",
+    "admissionchecks",
+)
 
 
 def resources(*plurals: str) -> Answer:
@@ -159,6 +167,15 @@ def test_one_workload_is_read_by_name(server: ScriptedServer, kueue: Kueue) -> N
         kueue.get_workload("team", "gone")
     with pytest.raises(BadReply, match="team/broken"):
         kueue.get_workload("team", "broken")
+
+
+@pytest.mark.usefixtures("current")
+def test_one_workload_is_read_as_the_server_shows_it(server: ScriptedServer, kueue: Kueue) -> None:
+    odd = {**workload("a", 9), "spec": "of another time"}
+    server.on(f"{NEW}/namespaces/team/workloads/a", reply(odd))
+    assert kueue.workload_object("team", "a") == odd
+    with pytest.raises(NotFound):
+        kueue.workload_object("team", "gone")
 
 
 @pytest.mark.usefixtures("current")
