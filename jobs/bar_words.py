@@ -29,7 +29,7 @@ class Mark:
 
 
 def axis_marks(scale: int) -> list[Mark]:
-    """At most six round numbers from 0 to the scale's end."""
+    """At most seven round numbers from 0 to the scale's end."""
     step = next(s for power in range(20) for s in (10**power, 2 * 10**power, 4 * 10**power) if s * 6 >= scale)
     amounts = range(0, scale + 1, step)
     return [
@@ -45,10 +45,12 @@ def axis_marks(scale: int) -> list[Mark]:
 
 def tick_words(bar: Bar) -> str:
     """“16 guaranteed”; where the bar ends at the tick, with what may be used at most."""
-    guaranteed = number_format(bar.amounts.nominal)
-    if bar.end is End.WALL:
-        return gettext("%(count)s guaranteed, at most %(count)s") % {"count": guaranteed}
-    return gettext("%(count)s guaranteed") % {"count": guaranteed}
+    counts = {"count": number_format(bar.amounts.nominal), "most": number_format(bar.amounts.limit or 0)}
+    if bar.end is not End.WALL and not bar.is_tick_at_end:
+        return gettext("%(count)s guaranteed") % counts
+    if bar.end is End.OPEN:
+        return gettext("%(count)s guaranteed, no limit") % counts
+    return gettext("%(count)s guaranteed, at most %(most)s") % counts
 
 
 def end_words(bar: Bar) -> str:
@@ -62,22 +64,20 @@ def end_words(bar: Bar) -> str:
 
 def segment_labels(bar: Bar) -> list[Label]:
     """One label per segment that has room for it."""
-    return [label for segment in _labelled(bar) if (label := _label(bar, segment)) and segment.has_room_for_text]
+    return [_label(bar, segment) for segment in _labelled(bar) if segment.has_room_for_text]
 
 
 def _labelled(bar: Bar) -> Iterator[Segment]:
-    """Segments that get words: the zones are told by what is free in them."""
+    """Segments that get words: the zones are told by what is free in them, as far as that is known."""
     amounts, scale = bar.amounts, bar.scale
     yield from (s for s in bar.segments if s.part not in (Part.OWN_ZONE, Part.ROOM))
-    yield Segment(Part.OWN_ZONE, amounts.own, amounts.nominal - (amounts.lent_high or 0), scale)
-    room = next((s for s in bar.segments if s.part is Part.ROOM), None)
-    if room:
-        yield Segment(Part.ROOM, amounts.nominal + amounts.borrowed, room.end, scale)
+    if amounts.lent_high is not None:
+        yield Segment(Part.OWN_ZONE, amounts.own, amounts.nominal - amounts.lent_high, scale)
+    yield Segment(Part.ROOM, amounts.nominal + amounts.borrowed, amounts.end, scale)
 
 
-def _label(bar: Bar, segment: Segment) -> Label | None:
-    words = _words(bar, segment)
-    return Label(words, segment.middle, segment.part is Part.OVER) if words else None
+def _label(bar: Bar, segment: Segment) -> Label:
+    return Label(_words(bar, segment), segment.middle, segment.part is Part.OVER)
 
 
 def _words(bar: Bar, segment: Segment) -> str:

@@ -56,6 +56,11 @@ class Amounts:
             return self.nominal
         return None if self.borrowing_limit is None else self.nominal + self.borrowing_limit
 
+    @property
+    def end(self) -> int:
+        """The limit, or without one what is used and could be used now."""
+        return max(self.nominal, self.limit if self.limit is not None else self.reservation + (self.available or 0))
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -102,8 +107,9 @@ class Bar:
     @property
     def tick_anchor(self) -> str:
         """Where the tick's label may grow without leaving the bar."""
-        share = 100 * self.amounts.nominal / self.scale
-        return "start" if share < _NARROW else "end" if share > 100 - _NARROW else "middle"
+        if self.is_tick_at_end:
+            return "end"
+        return "start" if 100 * self.amounts.nominal < _NARROW * self.scale else "middle"
 
     @property
     def limit_x(self) -> str:
@@ -140,9 +146,7 @@ def quota_bar(amounts: Amounts, scale: int | None = None) -> Bar:
 
 def natural_scale(amounts: Amounts) -> int:
     """The amount at which the bar ends: never 0."""
-    free = amounts.available or 0
-    most = amounts.limit if amounts.limit is not None else amounts.reservation + free
-    return max(most, amounts.nominal, amounts.reservation, 1)
+    return max(amounts.end, amounts.reservation, 1)
 
 
 def _end(amounts: Amounts) -> End:
@@ -153,11 +157,10 @@ def _end(amounts: Amounts) -> End:
 
 def _segments(amounts: Amounts, scale: int) -> list[Segment]:
     nominal = amounts.nominal
-    most = scale if amounts.limit is None else min(max(amounts.limit, nominal), scale)
-    within = min(amounts.borrowed, max(0, most - nominal))
+    within = min(amounts.borrowed, amounts.end - nominal)
     return [
         Segment(Part.OWN_ZONE, 0, nominal, scale),
-        Segment(Part.ROOM, nominal, most, scale),
+        Segment(Part.ROOM, nominal, amounts.end, scale),
         Segment(Part.OWN, 0, min(amounts.own, nominal), scale),
         Segment(Part.BORROWED, nominal, nominal + within, scale),
         Segment(Part.OVER, nominal + within, max(amounts.reservation, nominal + within), scale),

@@ -125,7 +125,7 @@ def small_bar(row: QueueNow, scale: int) -> dict[str, Any]:
 
 @register.inclusion_tag("components/axis.html")
 def axis(scale: int) -> dict[str, Any]:
-    """The shared scale's marks, at most six."""
+    """The shared scale's marks."""
     return {"marks": axis_marks(scale)}
 
 
