@@ -26,5 +26,19 @@ def rows(response: HttpResponse, heading: str) -> list[str]:
     """The table rows of the section under a heading, in words."""
     section = response.text.split(f">{heading}</h2>", 1)[1].split("</section>", 1)[0]
     bodies = " ".join(re.findall(r"<tbody\b.*?</tbody>", section, flags=re.DOTALL))
-    found = re.findall(r"<tr\b.*?</tr>", bodies, flags=re.DOTALL)
-    return [" ".join(html.unescape(re.sub(r"<[^>]+>", " ", row)).split()) for row in found]
+    return [_words(row) for row in re.findall(r"<tr\b.*?</tr>", bodies, flags=re.DOTALL)]
+
+
+def bars(response: HttpResponse) -> list[str]:
+    """The rows with a quota bar, in words, those on the bar included."""
+    _, *found = response.text.split('<div class="qrow">')
+    return [_words(row.split('<p class="panel-foot">')[0].split("<details")[0].split("</section>")[0]) for row in found]
+
+
+def labels(response: HttpResponse) -> list[str]:
+    """What a screen reader says of each picture."""
+    return [html.unescape(label) for label in re.findall(r'role="img" aria-label="([^"]*)"', response.text)]
+
+
+def _words(markup: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", markup)).split())

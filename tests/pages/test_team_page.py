@@ -6,7 +6,7 @@ from gateways.errors import Denied, Unavailable
 from portal.models import SourceState
 from portal.sync_runs import record_failure
 from tests.factories import ClusterFactory, CostCentreFactory
-from tests.pages.reading import rows, visit, words
+from tests.pages.reading import bars, labels, rows, visit, words
 from tests.people import People
 from tests.stories import GPU, P5, START, Job, cluster_queue, groups, local_queue, minute, quota
 from tests.worlds import World
@@ -42,30 +42,62 @@ def test_a_team_without_a_cost_centre(read: World, people: People) -> None:
 
 def test_what_the_team_has_in_numbers_and_in_words(read: World, people: People) -> None:
     read.see(Job(gpus=16).admit(-5))
-    (row,) = rows(visit(people.member, URL), "GPUs")
-    assert row.startswith(f"{P5} GPU · research-queue 12 12 4 0 no limit")
-    assert (
-        "12 of 12 own, 4 borrowed, 0 lent. What is borrowed may be taken back. Free to this queue now: 4 GPUs." in row
+    response = visit(people.member, URL)
+    (row,) = bars(response)
+    assert row == (
+        f"H100 {P5} 12 guaranteed no limit 12 own 4 borrowed 4 free to borrow now "
+        "12 of 12 own, 4 borrowed, 0 lent. What is borrowed may be taken back. Free to this queue now: 4 GPUs. "
+        "16 GPUs in use"
     )
+    assert labels(response) == ["H100. 12 of 12 own, 4 borrowed, 0 lent."]
+
+
+def test_a_type_that_the_portal_cannot_name_is_called_by_its_flavor(read: World, people: People) -> None:
+    read.queues(cluster_queue("research-queue", flavors=groups(("spot", {GPU: quota(1)}))))
+    response = visit(people.member, URL)
+    (row,) = bars(response)
+    assert row.startswith("spot 1 guaranteed, no limit ")
+    assert labels(response) == ["spot. 0 of 1 own, 0 borrowed, 0 lent."]
+
+
+def test_of_several_queues_each_line_names_its_own(read: World, people: People) -> None:
+    read.queues(cluster_queue("second-queue", 4), local_queue("hyperpod-ns-research", "second-queue", name="second"))
+    first, second = bars(visit(people.member, URL))
+    assert first.startswith(f"H100 {P5} research-queue 12 guaranteed")
+    assert second.startswith(f"H100 {P5} second-queue 4 guaranteed")
 
 
 def test_what_is_lent(read: World, people: People) -> None:
     read.see(of_vision(11))
-    (row,) = rows(visit(people.member, URL), "GPUs")
-    assert "0 of 12 own, 0 borrowed, 3 lent." in row
+    response = visit(people.member, URL)
+    (row,) = bars(response)
+    assert " 3 lent 9 free 0 of 12 own, 0 borrowed, 3 lent." in row
+    assert labels(response) == ["H100. 0 of 12 own, 0 borrowed, 3 lent."]
 
 
 def test_a_borrowing_limit_of_0_is_a_limit(read: World, people: People) -> None:
     read.queues(cluster_queue("research-queue", 12, borrow=0))
-    (row,) = rows(visit(people.member, URL), "GPUs")
-    assert row.startswith(f"{P5} GPU · research-queue 12 0 0 0 12 ")
+    (row,) = bars(visit(people.member, URL))
+    assert row.startswith(f"H100 {P5} 12 guaranteed, at most 12 12 free 0 of 12 own, 0 borrowed, 0 lent.")
+    assert row.endswith(" 0 GPUs in use")
     assert "no limit" not in row
+
+
+@pytest.mark.parametrize(
+    ("limit", "told"), [(1, "12 guaranteed, at most 13 "), (8, "12 guaranteed at most 20 "), (None, "no limit ")]
+)
+def test_what_may_be_used_at_most_is_always_told(read: World, people: People, limit: int | None, told: str) -> None:
+    read.queues(cluster_queue("research-queue", 12, borrow=limit))
+    (row,) = bars(visit(people.member, URL))
+    assert told in row
 
 
 def test_what_cannot_be_known_is_not_0(read: World, people: People) -> None:
     read.see(Job(gpus=12).admit(-5), of_vision(8))
     read.queues(cluster_queue("vision-queue", 2))
-    (row,) = rows(visit(people.member, URL), "GPUs")
+    response = visit(people.member, URL)
+    (row,) = bars(response)
+    assert labels(response) == ["H100. 12 of 12 own, 0 borrowed, unknown lent."]
     assert "unknown lent" in row
     assert "0 lent" not in row
     assert "More is in use in the cohort than there is" in row
@@ -74,11 +106,14 @@ def test_what_cannot_be_known_is_not_0(read: World, people: People) -> None:
 def test_other_resources_come_after_the_gpus(read: World, people: People) -> None:
     flavors = groups((P5, {GPU: quota(12), "cpu": quota("96500m"), "memory": quota("2Ti")}))
     read.queues(cluster_queue("research-queue", flavors=flavors))
-    found = rows(visit(people.member, URL), "GPUs")
-    assert [row.split("·")[0].strip() for row in found] == [f"{P5} GPU", f"{P5} CPU", f"{P5} memory"]
-    assert " 96.5 0 0 0 no limit" in found[1]
-    assert " 2048 0 0 0 no limit" in found[2]
-    in_portuguese = rows(visit(people.member, URL, "pt-br"), "GPUs")[1]
+    response = visit(people.member, URL)
+    assert [row.split(" 12 guaranteed")[0] for row in bars(response)] == [f"H100 {P5}"]
+    found = rows(response, "GPUs")
+    assert [row.split("·")[0].strip() for row in found] == [f"{P5} CPU", f"{P5} memory"]
+    assert " 96.5 0 0 0 no limit" in found[0]
+    assert " 2048 0 0 0 no limit" in found[1]
+    assert response.text.index('class="qrow"') < response.text.index("<tbody")
+    in_portuguese = rows(visit(people.member, URL, "pt-br"), "GPUs")[0]
     assert " 96,5 " in in_portuguese
 
 
@@ -96,8 +131,8 @@ def test_who_waits_where_why_and_since_when(read: World, people: People) -> None
     read.see(Job("second", created=-30, gpus=8).waits(message), Job("first", created=-90, gpus=2).waits(message))
     first, second = rows(visit(people.member, URL), "Waiting now")
     assert first.startswith("1 of 2 first PyTorchJob · normal 2 GPUs")
-    assert "Not enough is free in ml.p5.48xlarge: 6 GPUs more needed. Raw condition couldn't assign" in first
-    assert first.endswith("Queued 1 h 30 min")
+    assert "Not enough is free in H100 (ml.p5.48xlarge): 6 GPUs more needed. Raw condition couldn't assign" in first
+    assert first.endswith("Scheduler 1 h 30 min")
     assert second.startswith("2 of 2 second")
     assert second.endswith("30 min")
 
@@ -105,8 +140,10 @@ def test_who_waits_where_why_and_since_when(read: World, people: People) -> None
 def test_a_job_without_a_place_in_line(read: World, people: People) -> None:
     read.see(Job("lost", queueName="no-such-queue").waits("LocalQueue no-such-queue doesn't exist", -1))
     (row,) = rows(visit(people.member, URL), "Waiting now")
-    assert row.startswith("not in line lost")
+    assert row.startswith("Queued lost")
+    assert " of " not in row.split("lost")[0]
     assert "The queue it names does not exist: correct the job's queue name." in row
+    assert row.endswith("You 0 s")
 
 
 def test_a_job_that_can_never_start_says_so(read: World, people: People) -> None:
@@ -116,16 +153,19 @@ def test_a_job_that_can_never_start_says_so(read: World, people: People) -> None
     )
     read.see(Job("giant", gpus=64).waits(message))
     (row,) = rows(visit(people.member, URL), "Waiting now")
-    assert "It can never start as it is: in ml.p5.48xlarge it asks for 44 GPUs more than the queue may ever use." in row
-    assert "Does not fit" in row
+    assert (
+        "It can never start as it is: in H100 (ml.p5.48xlarge) it asks for 44 GPUs more than the queue may ever use."
+    ) in row
+    assert row.startswith("1 of 1 Does not fit giant")
+    assert row.endswith("You 0 s")
 
 
 def test_what_runs_own_or_borrowed(read: World, people: People) -> None:
     read.see(Job("early", gpus=10).admit(-90), Job("late", gpus=4).admit(-5), Job("last", gpus=2).admit(-1))
     early, late, last = rows(visit(people.member, URL), "Running now")
-    assert early == f"early PyTorchJob · normal Running 10 {P5} own 1 h 30 min"
-    assert f"4 {P5} 2 own, 2 borrowed borrowed GPUs may be taken back 5 min" in late
-    assert f"2 {P5} borrowed borrowed GPUs may be taken back 1 min" in last
+    assert early == "early PyTorchJob · normal Running 10 H100 own 1 h 30 min"
+    assert "4 H100 2 own, 2 borrowed borrowed GPUs may be taken back 5 min" in late
+    assert "2 H100 borrowed borrowed GPUs may be taken back 1 min" in last
 
 
 def test_states_between_waiting_and_the_end(read: World, people: People) -> None:
@@ -138,7 +178,8 @@ def test_states_between_waiting_and_the_end(read: World, people: People) -> None
     running = " ".join(rows(visit(people.member, URL), "Running now"))
     for label in ("Quota reserved", "Preparing", "Giving capacity back"):
         assert label in running
-    assert "Interrupted, will be queued again" in " ".join(rows(visit(people.member, URL), "Waiting now"))
+    (waiting,) = rows(visit(people.member, URL), "Waiting now")
+    assert waiting.startswith("1 of 1 Interrupted, will be queued again interrupted")
 
 
 def test_unknown_kinds_conditions_and_states_render(read: World, people: People) -> None:
@@ -224,7 +265,7 @@ def test_two_clusters_have_a_heading_each(read: World, people: People) -> None:
 def test_the_clock_of_a_cluster_ahead_shows_no_negative_time(read: World, people: People) -> None:
     read.see(Job("ahead", created=5).admit(5), Job("waits", created=5).waits("no room", 5))
     text = page(people)
-    assert "0 seconds" in text
+    assert "0 s" in text
     assert "-" not in " ".join(rows(visit(people.member, URL), "Running now")).replace("p5.48", "")
 
 

@@ -26,7 +26,7 @@ def test_what_it_is(read: World, people: People) -> None:
     job = Job("train", created=-30, priority=100).waits("no room", -30)
     read.see(job)
     text = page(people, job)
-    assert "train Queued" in text
+    assert "Facts from the cluster, read 0 s ago Queued Why it waits" in text
     assert "Kind PyTorchJob Namespace hyperpod-ns-research Queue main-queue Priority normal (100)" in text
     assert "It held no quota yet" in text
 
