@@ -1,13 +1,15 @@
 """What is known of reading a source: its age, its failures, the gaps it left, and who may read it now."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
 
 import structlog
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import DateTimeField, F, Q, QuerySet, Value
 
 from gateways.errors import GatewayError
 from portal.models import Gap, Lease, SourceState, SyncRun
@@ -83,18 +85,42 @@ SETUP = "setup"
 """The source of what the set-up file says of a cluster: its version counts changes of names and ownership."""
 
 
-def freshness(sources: Collection[str], clusters: Collection[str]) -> dict[str, "Freshness"]:
-    """How old what these sources feed is, by cluster: the age of the oldest. One query."""
-    found: dict[str, dict[str, SourceState]] = {cluster: {} for cluster in clusters}
-    for state in SourceState.objects.filter(cluster__in=clusters, source__in=[*sources, SETUP]):
+def freshness(sources: Collection[str], clusters: "Collection[str] | QuerySet[Any, str]") -> dict[str, "Freshness"]:
+    """How old what these sources feed is, by cluster: the age of the oldest. One query, also where `clusters` is one
+    for slugs. The versions are those of all sources: hardly a page shows what a single one tells."""
+    states = SourceState.objects.filter(cluster__in=clusters).values_list(*_StateNow._fields)
+    if isinstance(clusters, QuerySet):
+        states = states.union(clusters.order_by().annotate(**_NO_STATE).values_list("slug", *_NO_STATE), all=True)
+        found: dict[str, dict[str, _StateNow]] = defaultdict(dict)
+    else:
+        found = {cluster: {} for cluster in clusters}
+    for state in map(_StateNow._make, states):
         found[state.cluster][state.source] = state
     return {cluster: _freshness(sources, states) for cluster, states in found.items()}
 
 
-def _freshness(sources: Collection[str], states: dict[str, SourceState]) -> "Freshness":
+class _StateNow(NamedTuple):
+    cluster: str
+    source: str
+    last_good_at: datetime | None
+    failing_since: datetime | None
+    last_error: str
+    version: int
+
+
+_NO_STATE: Final = {
+    "source": Value(""),
+    "last_good_at": Value(None, DateTimeField()),
+    "failing_since": Value(None, DateTimeField()),
+    "last_error": Value(""),
+    "version": Value(0),
+}
+
+
+def _freshness(sources: Collection[str], states: Mapping[str, _StateNow]) -> "Freshness":
     reads = [states[source].last_good_at if source in states else None for source in sources]
     known = [read for read in reads if read is not None]
-    failing = next((s for s in states.values() if s.failing_since), None)
+    failing = next((states[source] for source in sources if source in states and states[source].failing_since), None)
     return Freshness(
         as_of=min(known) if len(known) == len(reads) else None,
         failing_since=failing.failing_since if failing else None,

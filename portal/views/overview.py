@@ -1,6 +1,5 @@
 """The platform overview: all queues side by side per GPU type, the nodes behind them, and what needs an admin."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.http import HttpResponse
@@ -10,7 +9,7 @@ from accounts.requests import Request
 from jobs.attention import Attention, attention
 from jobs.platform_now import Tree, trees_of
 from jobs.sync import SOURCES
-from portal.live import live, render_live
+from portal.live import Slugs, live, render_live
 from portal.sync_runs import Freshness
 from teams.access import require_platform_permission
 from teams.models import Cluster, NodeCapacity
@@ -36,8 +35,8 @@ class ClusterOverview:
         return sum(node.total - node.healthy for node in self.nodes)
 
 
-def _clusters_shown(request: Request) -> Collection[str]:
-    return list(Cluster.objects.active().values_list("slug", flat=True))
+def _clusters_shown(request: Request) -> Slugs:
+    return Cluster.objects.active().values_list("slug", flat=True)
 
 
 @require_safe

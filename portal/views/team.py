@@ -1,6 +1,6 @@
 """The team page: what the team has, what waits and why, what runs."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.http import HttpResponse
@@ -12,7 +12,7 @@ from jobs.reasons import Reason, waiting_reason
 from jobs.redaction import redaction_for
 from jobs.sync import LIVE
 from jobs.team_now import ClusterNow, Running, Waiting, clusters_of, running_of, waiting_of
-from portal.live import live, render_live
+from portal.live import Slugs, live, render_live
 from portal.sync_runs import Freshness
 from teams.access import get_team_or_404
 from teams.models import Cluster, Team
@@ -50,11 +50,11 @@ class ClusterSection:
         return self.freshness.as_of is not None
 
 
-def _clusters_shown(request: Request, slug: str) -> Collection[str]:
+def _clusters_shown(request: Request, slug: str) -> Slugs:
     bound = Cluster.objects.active().filter(
         namespace_bindings__team__slug=slug, namespace_bindings__valid_to__isnull=True
     )
-    return list(bound.values_list("slug", flat=True).distinct())
+    return bound.values_list("slug", flat=True).distinct()
 
 
 @require_safe
