@@ -21,7 +21,7 @@ def icon(name: str, classes: str = "") -> SafeString:
 @register.simple_tag
 def moment(value: datetime | None) -> SafeString | str:
     """Date and time with the zone."""
-    if value is None:
+    if not value:
         return gettext("unknown")
     local = localtime(value)
     text = f"{date_format(local, 'j M Y')} {local:%H:%M:%S} {local.tzname()}"
@@ -31,7 +31,7 @@ def moment(value: datetime | None) -> SafeString | str:
 @register.simple_tag
 def ago(value: datetime | None, now: datetime) -> SafeString | str:
     """How long ago, kept current by script, with the exact time for those who hover."""
-    if value is None:
+    if not value:  # templates give an empty text where there is none
         return gettext("never")
     text = gettext("%(duration)s ago") % {"duration": duration(now - value)}
     title = f"{localtime(value):%Y-%m-%d %H:%M:%S} {localtime(value).tzname()}"
@@ -72,6 +72,6 @@ def copy(text: str) -> SafeString:
 @register.simple_tag
 def since(value: datetime | None, now: datetime) -> SafeString | str:
     """How long something has lasted."""
-    if value is None:
+    if not value:
         return gettext("unknown")
     return format_html('<time datetime="{}" data-since>{}</time>', value.isoformat(), duration(now - value))

@@ -1,10 +1,11 @@
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
 from django.utils.translation import override
 
-from portal.templatetags.ui import ago, duration, icon, moment, since
+from portal.templatetags.ui import ago, as_of, copy, duration, icon, moment, since
 from tests.stories import START, minute
 
 
@@ -27,14 +28,16 @@ def test_durations(seconds: float, text: str) -> None:
     assert duration(timedelta(seconds=seconds)) == text
 
 
-def test_what_is_unknown_is_said_to_be() -> None:
-    assert (moment(None), ago(None, START), since(None, START)) == ("unknown", "never", "unknown")
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_what_is_unknown_is_said_to_be(nothing: Any) -> None:
+    """A template finds an empty text where there is no object to ask."""
+    assert (moment(nothing), ago(nothing, START), since(nothing, START)) == ("unknown", "never", "unknown")
 
 
 def test_a_moment_names_its_zone() -> None:
-    assert moment(START) == '<time datetime="2026-10-08T12:00:00+00:00">10/08/2026 12:00:00 UTC</time>'
+    assert moment(START) == '<time datetime="2026-10-08T12:00:00+00:00">8 Oct 2026 12:00:00 UTC</time>'
     with timezone.override("America/Sao_Paulo"), override("pt-br"):
-        assert moment(START) == '<time datetime="2026-10-08T12:00:00+00:00">08/10/2026 09:00:00 -03</time>'
+        assert moment(START) == '<time datetime="2026-10-08T12:00:00+00:00">8 Out 2026 09:00:00 -03</time>'
 
 
 def test_an_age_carries_the_exact_time_for_the_script() -> None:
@@ -43,6 +46,17 @@ def test_an_age_carries_the_exact_time_for_the_script() -> None:
         '<time datetime="2026-10-08T12:00:00+00:00" title="2026-10-08 12:00:00 UTC" data-ago>3 min ago</time>'
     )
     assert since(START, minute(90)) == '<time datetime="2026-10-08T12:00:00+00:00" data-since>1 h 30 min</time>'
+
+
+def test_the_age_of_the_facts_is_known_to_the_script() -> None:
+    assert as_of(START, minute(3)) == '<time datetime="2026-10-08T12:00:00+00:00" data-ago data-as-of>3 min ago</time>'
+
+
+def test_a_copy_button_says_what_it_copies_and_escapes_it() -> None:
+    text = copy('<kubectl> -n "x"')
+    assert 'data-copy="&lt;kubectl&gt; -n &quot;x&quot;"' in text
+    assert ">Copy &lt;kubectl&gt; -n &quot;x&quot;</span>" in text
+    assert 'type="button"' in text
 
 
 def test_icons_are_silent_and_escaped() -> None:
