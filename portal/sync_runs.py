@@ -84,6 +84,9 @@ def _leave_run(
 SETUP = "setup"
 """The source of what the set-up file says of a cluster: its version counts changes of names and ownership."""
 
+UNDATED = (SETUP, "about")
+"""Sources of which nothing is kept with dates: time in which they were not asked is no Gap."""
+
 
 def freshness(sources: Collection[str], clusters: "Collection[str] | QuerySet[Any, str]") -> dict[str, "Freshness"]:
     """How old what these sources feed is, by cluster: the age of the oldest. One query, also where `clusters` is one
@@ -184,9 +187,15 @@ def record_failure(source: str, cluster: str, *, now: datetime, error: Exception
         state.failing_since = state.failing_since or now
         state.last_error = describe(error)
         state.save(update_fields=["failing_since", "last_error"])
-        seen = state.last_good_at
-        if seen and now - seen > GAP_AFTER and not _open_gaps(source, cluster).exists():
-            Gap.objects.create(source=source, cluster=cluster, start=seen, cause=Gap.Cause.UNREACHABLE)
+        start = _unseen_since(state, now)
+        if start and not _open_gaps(source, cluster).exists():
+            Gap.objects.create(source=source, cluster=cluster, start=start, cause=Gap.Cause.UNREACHABLE)
+
+
+def _unseen_since(state: SourceState, now: datetime) -> datetime | None:
+    """Since when the source has gone unseen, if for so long that it leaves a Gap."""
+    seen = state.last_good_at
+    return seen if seen and state.source not in UNDATED and now - seen > GAP_AFTER else None
 
 
 def _open_gaps(source: str, cluster: str) -> "QuerySet[Gap]":
@@ -198,9 +207,9 @@ def _close_gap(state: SourceState, now: datetime) -> None:
     if gap is not None:
         gap.end = max(now, gap.start + timedelta(microseconds=1))  # clocks are set back, too
         gap.save(update_fields=["end"])
-    elif state.last_good_at and now - state.last_good_at > GAP_AFTER:
+    elif start := _unseen_since(state, now):
         cause = Gap.Cause.UNREACHABLE if state.failing_since else Gap.Cause.NOT_RUNNING
-        Gap.objects.create(source=state.source, cluster=state.cluster, start=state.last_good_at, end=now, cause=cause)
+        Gap.objects.create(source=state.source, cluster=state.cluster, start=start, end=now, cause=cause)
 
 
 def hold_lease(source: str, cluster: str, *, holder: str, now: datetime, seconds: int) -> bool:

@@ -8,6 +8,7 @@ from portal.models import Gap, Lease, SourceState, SyncRun
 from portal.sync_runs import (
     GAP_AFTER,
     STALE_AFTER,
+    UNDATED,
     Counts,
     Freshness,
     SyncRefused,
@@ -153,6 +154,14 @@ def test_a_lossless_read_keeps_closed_gaps_and_the_count_of_malformed_objects() 
     lossless(11)
     assert len(gaps()) == 1
     assert state().malformed == 1
+
+
+@pytest.mark.parametrize("source", UNDATED)
+def test_a_source_of_no_dated_facts_leaves_no_gap(source: str) -> None:
+    record_success(source, "gpu-one", now=minute(0), counts=Counts())
+    record_success(source, "gpu-one", now=minute(60), counts=Counts())
+    record_failure(source, "gpu-one", now=minute(120), error=Unavailable("no answer"))
+    assert gaps() == []
 
 
 def test_the_first_read_ever_leaves_no_gap() -> None:
