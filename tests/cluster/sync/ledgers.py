@@ -76,10 +76,10 @@ class Ledger:
         wanted = {"cluster_queue": self.scene.place(team), "flavor": flavor or self.scene.flavor}
         return QueueNow.objects.get(cluster=self.cluster, **wanted)
 
-    def team(self, team: str) -> tuple[int, int]:
-        """GPUs that the team's Workloads hold in its own queue: (own, borrowed)."""
+    def team(self, team: str, queue_of: str = "") -> tuple[int, int]:
+        """GPUs that the team's Workloads hold in its own queue, or in another team's: (own, borrowed)."""
         rows = TeamNow.objects.filter(cluster=self.cluster, team=self.teams[team])
-        now = rows.filter(cluster_queue=self.scene.place(team)).first()
+        now = rows.filter(cluster_queue=self.scene.place(queue_of or team)).first()
         return (now.own, now.borrowed) if now else (0, 0)
 
     def nominals(self, team: str) -> list[int]:

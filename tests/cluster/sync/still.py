@@ -3,11 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
+from gateways.rights import RIGHTS
+from scheduling.names import KUEUE_GROUP
 from tests.cluster import kueue
 from tests.cluster.client import KUEUE, path
 from tests.cluster.plane import ControlPlane
 
 Json = dict[str, Any]
+
+_READ = {right.resource for right in RIGHTS if right.group == KUEUE_GROUP}
 
 
 class StillPlane(ControlPlane):
@@ -31,7 +35,7 @@ class StillPlane(ControlPlane):
             self.processes.wait_until("Kueue's kinds", self._shows_kinds)
 
     def _shows_kinds(self) -> bool:
-        return all(self.portal.ask("GET", path(kind)).ok for kind in (*kueue.KINDS, "nodes"))
+        return all(self.portal.ask("GET", path(kind)).ok for kind in (*_READ, "nodes"))
 
     def stop_api_server(self) -> None:
         super().stop_api_server()
@@ -52,5 +56,5 @@ class StillPlane(ControlPlane):
 
 def _kinds() -> Iterator[Json]:
     for crd in kueue.crds(webhook_port=0, authority=b""):
-        if crd["spec"]["names"]["plural"] in kueue.KINDS:
+        if crd["spec"]["names"]["plural"] in _READ:
             yield {**crd, "spec": {**crd["spec"], "conversion": {"strategy": "None"}}}

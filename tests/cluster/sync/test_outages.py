@@ -126,12 +126,11 @@ def test_an_absent_api_server_is_told_by_every_pull_and_leaves_a_gap(
     assert live(pulled) == set(line)
 
     plane.start_api_server()
-    pulled.agree()
+    pulled.until("recoveries", lambda: not failing(pulled, SOURCES))
 
     gaps = Gap.objects.filter(cluster=str(pulled))
     assert {gap.source: gap.start for gap in gaps} == seen_at
-    assert all(gap.cause == Gap.Cause.UNREACHABLE and gap.end is not None for gap in gaps)
-    assert not failing(pulled, SOURCES)
+    assert {(gap.cause, gap.end is None) for gap in gaps} == {(Gap.Cause.UNREACHABLE, False)}
 
 
 def test_a_watch_outlives_an_api_server_that_was_away(
@@ -155,6 +154,24 @@ def test_a_watch_outlives_an_api_server_that_was_away(
     assert workload.gone_after < deleted_at + TOLD_WITHIN
     assert deleted_at < workload.gone_before
     assert not Gap.objects.filter(cluster=str(watched), end__isnull=True).exists()
+
+
+def test_a_watch_whose_first_list_breaks_off_begins_again(
+    scene: Scene, plane: StillPlane, ledgers: Ledgers, line: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched = ledgers.watched
+    watched.stop()
+    SourceState.objects.filter(cluster=str(watched)).delete()  # nothing to go on from
+    scene.delete(OWNERS, line[-1])
+    between_pages(monkeypatch, plane.stop_api_server)
+
+    watched.start()
+    watched.until("a failure", lambda: WORKLOADS in failing(watched, LIVE))
+    assert live(watched) == set(line)
+    plane.start_api_server()
+    watched.agree()
+
+    assert live(watched) == set(line[:-1])
 
 
 def test_a_page_that_etcd_forgot_begins_the_list_again(

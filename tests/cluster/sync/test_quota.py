@@ -156,3 +156,20 @@ def test_pods_that_are_done_give_their_quota_back(scene: Scene, ledgers: Ledgers
         first, second = span.usages.order_by("valid_from")
         assert [(u.amount, u.valid_to is None) for u in (first, second)] == [(6, False), (2, True)]
         assert first.valid_to == second.valid_from
+
+
+def test_teams_that_share_a_queue_are_served_own_quota_first_come(scene: Scene, ledgers: Ledgers) -> None:
+    place = scene.place(GUESTS)
+    scene.admin.create("localqueues", objects.local_queue(place, "second", scene.place(OWNERS)))
+    scene.next_second(scene.admit(OWNERS, "early", 5))
+    scene.admin.create("workloads", objects.workload(place, "late", "second", objects.pod_set({GPU: 3})))
+    scene.until(GUESTS, "late", "Admitted")
+    ledgers.agree()
+
+    for ledger in ledgers:
+        assert (ledger.queue(OWNERS).own, ledger.queue(OWNERS).borrowed) == (6, 2)
+        assert (ledger.team(OWNERS), ledger.team(GUESTS, OWNERS)) == ((5, 0), (1, 2))
+    scene.finish(OWNERS, "early")
+    ledgers.agree()
+    for ledger in ledgers:
+        assert (ledger.team(OWNERS), ledger.team(GUESTS, OWNERS)) == ((0, 0), (3, 0))
