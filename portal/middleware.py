@@ -45,11 +45,12 @@ def loopback_only_in_demo(get_response: GetResponse) -> GetResponse:
 
 
 def no_null_characters(get_response: GetResponse) -> GetResponse:
-    """PostgreSQL takes none in a text, so an address with one is nobody's honest request."""
+    """PostgreSQL takes none in a text, so an address or a cookie with one is nobody's honest request."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
-            raise SuspiciousOperation("a null character in the address")
+        texts = (request.path_info, *request.COOKIES.values())
+        if "%00" in request.META.get("QUERY_STRING", "") or any("\0" in text for text in texts):
+            raise SuspiciousOperation("a null character in the address or a cookie")
         return get_response(request)
 
     return middleware

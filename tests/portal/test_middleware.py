@@ -1,11 +1,11 @@
 import pytest
 import structlog
 from django.db import connection
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
-from portal.middleware import loopback_only_in_demo, request_context, request_line
+from portal.middleware import loopback_only_in_demo, request_context, request_line, sign_in_for_parts
 from tests.people import People
 
 REQUESTS = RequestFactory()
@@ -127,3 +127,67 @@ def test_a_broken_view_has_a_line_too(log: pytest.LogCaptureFixture) -> None:
     request.resolver_match = None
     request_line(lambda _: HttpResponse(status=500))(request)
     assert [(line["view"], line["status"]) for line in lines(log)] == [("none", 500)]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "address",
+    ["/%00", "/teams/%00/", "/teams/research%00/", "/clusters/gpu-one/workloads/a%00b/", "/nothing/%00",
+     "/teams/research/?sort=%00", "/?a=1&b=x%00y", "/sign-in/?next=/%00"],
+)  # fmt: skip
+def test_a_null_character_in_an_address_is_refused(people: People, address: str) -> None:
+    for client in (Client(), signed_in(people)):
+        response = client.get(address)
+        assert response.status_code == 400
+        assert "Not understood" in response.text
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["sessionid", "zone", "csrftoken", "anything"])
+def test_a_null_character_in_a_cookie_is_refused(name: str) -> None:
+    """Quoted cookies may hold it as an octal escape, and the session's goes into a query."""
+    response = Client().get("/", HTTP_COOKIE=f'{name}="\\000aaaaaaaaaaaa"')
+    assert response.status_code == 400
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/teams/research/?a=%2500", "/teams/research/?a=100%", "/teams/research/?a=%FF"])
+def test_other_odd_addresses_are_answered(people: People, address: str) -> None:
+    assert signed_in(people).get(address).status_code == 200
+
+
+@pytest.mark.django_db
+def test_a_null_character_in_the_name_to_sign_in_with_is_nobody(people: People) -> None:
+    assert Client().post("/sign-in/as/", {"username": "nobody\0"}).status_code == 404
+
+
+def signed_in(people: People) -> Client:
+    client = Client()
+    client.force_login(people.member)
+    return client
+
+
+def test_a_part_that_would_be_redirected_sends_its_page_there() -> None:
+    def view(request: HttpRequest) -> HttpResponse:
+        return HttpResponseRedirect("/sign-in/?next=/teams/research/")
+
+    part = sign_in_for_parts(view)(REQUESTS.get("/teams/research/", headers={"HX-Request": "true"}))
+    assert (part.status_code, part["HX-Redirect"]) == (204, "/sign-in/?next=/teams/research/")
+    assert "Location" not in part
+    page = sign_in_for_parts(view)(REQUESTS.get("/teams/research/"))
+    assert (page.status_code, page["Location"]) == (302, "/sign-in/?next=/teams/research/")
+
+
+@pytest.mark.parametrize("status", [200, 304, 403, 404, 500])
+def test_every_other_answer_reaches_the_part_as_it_is(status: int) -> None:
+    request = REQUESTS.get("/", headers={"HX-Request": "true"})
+    response = HttpResponse("hello", status=status)
+    assert sign_in_for_parts(lambda _: response)(request) is response
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/", "/platform/", "/teams/research/", "/clusters/gpu-one/workloads/any/"])
+def test_nobody_signed_in_gets_no_part(address: str) -> None:
+    response = Client().get(address, headers={"HX-Request": "true"})
+    assert (response.status_code, response.content) == (204, b"")
+    assert response["HX-Redirect"] == f"/sign-in/?next={address}"
