@@ -6,6 +6,8 @@ from typing import Any, Final
 from emulator.clock import Clock, api_micro_time
 from emulator.cluster import Cluster, Controller
 from emulator.defaults import with_defaults
+from emulator.events import Events
+from emulator.job_pods import JobPods
 from emulator.jobs import JobControllers
 from emulator.kueue.events import Recorder
 from emulator.kueue.lifecycle import Lifecycle
@@ -81,15 +83,17 @@ def _resume(store: Store, saved: Json, now: datetime) -> Standstills:
 def _assemble(
     store: Store, clock: Clock, standstills: Standstills, world: str, seed: int, *, since: datetime
 ) -> Cluster:
-    records, recorder = Records(store), Recorder(store)
+    records, events = Records(store), Events(store)
+    recorder = Recorder(events)
     controllers: list[Controller] = [
         Lifecycle(store, records, recorder),
         JobControllers(store, records, standstills),
         Scheduler(store, records, recorder),
+        JobPods(store, records, events),
     ]
     if world == TEAMS:
         controllers.insert(0, Arrivals(store, seed, since))
-    return Cluster(store, records, clock, standstills, controllers, (QueueReporter(store, records), recorder))
+    return Cluster(store, records, clock, standstills, controllers, (QueueReporter(store, records), events))
 
 
 def _install(store: Store, now: datetime) -> None:

@@ -69,8 +69,8 @@ class Store:
     def all(self, resource: str) -> Iterable[Json]:
         return self._objects.get(resource, {}).values()
 
-    def create(self, resource: str, obj: Json, now: datetime) -> Json:
-        """Store a new object under a uid of its own. Raises AlreadyExists."""
+    def create(self, resource: str, obj: Json, now: datetime, uid: str = "") -> Json:
+        """Store a new object under a uid of its own, unless others name it by one already. Raises AlreadyExists."""
         meta = obj["metadata"]
         key = (meta.get("namespace", ""), meta["name"])
         if key in self._objects.get(resource, {}):
@@ -79,7 +79,7 @@ class Store:
             **obj,
             "metadata": {
                 **meta,
-                "uid": str(uuid.UUID(int=self._uids.getrandbits(128), version=4)),
+                "uid": uid or str(uuid.UUID(int=self._uids.getrandbits(128), version=4)),
                 "creationTimestamp": api_time(now),
                 "generation": 1,
             },

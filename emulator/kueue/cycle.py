@@ -123,7 +123,9 @@ class Cycle:
     def _leave(self, head: Head, message: str) -> None:
         stored = self._stored(head.key)
         status = pending(stored, names.PENDING, message, self._now, _requests(head.workload))
-        self._store.set_status(WORKLOADS.storage, stored, status)
+        new = self._store.set_status(WORKLOADS.storage, stored, status)
+        if names.QUOTA_RESERVED not in head.workload.conditions:  # Kueue counts the later ones in a series of the first
+            self._recorder.record(new, names.PENDING, message, self._now, is_warning=True)
 
     def _stored(self, key: Key) -> Json:
         stored = self._store.get(WORKLOADS.storage, *key)

@@ -90,7 +90,13 @@ def _resources(gpus: int, cpus: int, memory: int, efa: int) -> dict[str, str]:
 
 
 def _pod_set(name: str, count: int, resources: dict[str, str], profile: Profile) -> Manifest:
-    container = {"name": "main", "image": _IMAGE, "resources": {"requests": resources, "limits": resources}}
+    container = {
+        "name": "main",
+        "image": _IMAGE,
+        "args": [f"--config=/fsx/{profile.team}/{profile.stem}.yaml"],
+        "env": [{"name": "NCCL_DEBUG", "value": "INFO"}, {"name": "TRACKING_KEY", "value": "kept out of every page"}],
+        "resources": {"requests": resources, "limits": resources},
+    }
     pod = {
         "containers": [container],
         "nodeSelector": {names.INSTANCE_TYPE_LABEL: profile.instance.name},

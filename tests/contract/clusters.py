@@ -7,6 +7,9 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Any, Protocol
 
+from kubernetes.client import Configuration
+
+from gateways.http import Api
 from tests.cluster.client import Client
 from tests.cluster.plane import ControlPlane
 
@@ -75,6 +78,15 @@ class Real:
 
     def forget(self) -> None:
         self._plane.compact()
+
+
+def api_of(client: Client) -> Api:
+    """The portal's own gateway to the client's server, with the client's token."""
+    made = Configuration(host=client.url)
+    made.api_key["authorization"] = str(client.http.headers["Authorization"])
+    if isinstance(client.http.verify, str):
+        made.ssl_ca_cert = client.http.verify
+    return Api(lambda: made)
 
 
 def wait_for(cluster: Cluster, what: str, look: Callable[[], Any]) -> Any:

@@ -29,6 +29,10 @@ def test_a_created_object_gets_identity_version_and_time(store: Store) -> None:
     assert created["resourceVersion"] == str(store.version)
 
 
+def test_a_uid_by_which_others_name_it_already_is_kept(store: Store) -> None:
+    assert store.create("things", thing("a"), NOW, uid="known")["metadata"]["uid"] == "known"
+
+
 def test_the_same_name_is_refused_within_a_namespace_and_free_in_another(store: Store) -> None:
     store.create("things", thing("a", namespace="one"), NOW)
     store.create("things", thing("a", namespace="two"), NOW)

@@ -1,37 +1,29 @@
-from datetime import timedelta
-
+from emulator.events import Events
 from emulator.kueue.events import Recorder
-from emulator.resources import EVENTS
+from emulator.resources import CLUSTER_QUEUES, EVENTS
 from emulator.store import Store
 from tests.emulator.manifests import workload
-from tests.emulator.scene import START
-
-OBJECT = workload("w", "queue", 1)
-OBJECT["metadata"] |= {"namespace": "team", "uid": "1", "resourceVersion": "5"}
+from tests.emulator.scene import START, Scene
 
 
-def test_an_event_tells_what_when_and_about_whom() -> None:
+def test_kueue_tells_of_a_workload_in_the_newer_way() -> None:
     store = Store("test")
-    Recorder(store).record(OBJECT, "Admitted", "said", START + timedelta(microseconds=250))
+    obj = workload("w", "queue", 1)
+    obj["metadata"] |= {"namespace": "team", "uid": "1", "resourceVersion": "5"}
+    Recorder(Events(store)).record(obj, "Admitted", "said", START)
     (event,) = store.all(EVENTS.storage)
     assert (event["reason"], event["message"], event["type"]) == ("Admitted", "said", "Normal")
-    assert event["eventTime"] == "2026-03-02T09:00:00.000250Z"
-    assert event["firstTimestamp"] is None and event["lastTimestamp"] is None
-    assert event["involvedObject"]["uid"] == "1"
-    assert event["metadata"]["namespace"] == "team"
+    assert (event["reportingComponent"], event["action"]) == ("kueue-admission", "Admitted")
+    assert event["eventTime"] == "2026-03-02T09:00:00.000000Z"
+    about = event["involvedObject"]
+    assert (about["kind"], about["name"], about["uid"]) == ("Workload", "w", "1")
 
 
-def test_many_events_of_one_object_have_names_of_their_own() -> None:
-    store = Store("test")
-    for _ in range(3):
-        Recorder(store).record(OBJECT, "Admitted", "said", START)
-    assert len(list(store.all(EVENTS.storage))) == 3
-
-
-def test_events_are_forgotten_after_an_hour() -> None:
-    store = Store("test")
-    recorder = Recorder(store)
-    for minutes in (0, 30, 61):
-        recorder.record(OBJECT, f"At{minutes}", "said", START + timedelta(minutes=minutes))
-    recorder.reconcile(START + timedelta(minutes=62))
-    assert [event["reason"] for event in store.all(EVENTS.storage)] == ["At30", "At61"]
+def test_who_cannot_be_admitted_is_warned_of_once() -> None:
+    scene = Scene()
+    scene.submit(workload("first", "a", 8), workload("second", "a", 1))
+    scene.submit(workload("third", "b", 2))
+    told = {name: message for name, reason, message in scene.events() if reason == "Pending"}
+    assert told == {name: scene.message(name) for name in ("second", "third")}
+    scene.change(CLUSTER_QUEUES, "a", stopPolicy="None")
+    assert len([event for event in scene.events() if event[1] == "Pending"]) == 2

@@ -63,6 +63,7 @@ def test_quota_is_reclaimed_from_who_borrows(scene: Scene) -> None:
         ("borrower", "EvictedDueToPreempted", message),
         ("borrower", "Preempted", f"{message}; {ranks}"),
         ("owner", "PreemptedWorkload", told),
+        ("owner", "Pending", scene.message("owner")),
     ]
 
 
@@ -176,7 +177,7 @@ def test_who_asks_for_the_same_as_one_who_did_not_fit_is_not_tried(scene: Scene)
 def test_while_victims_stop_nobody_else_of_the_queue_is_served(scene: Scene) -> None:
     scene.submit(workload("borrower", "a", 6), workload("owner", "b", 4), workload("behind", "b", 1, 9))
     assert scene.conditions("behind") == {}
-    assert scene.events()[-1][1] == "PreemptedWorkload"
+    assert scene.events()[-2][1] == "PreemptedWorkload"
     scene.delete(WORKLOADS, "borrower")
     assert scene.is_admitted("owner") and scene.is_admitted("behind")
 
