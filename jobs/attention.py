@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from django.db import models
 from django.db.models import Count
 
 from jobs.models import Span, Workload
@@ -45,9 +46,13 @@ def attention(cluster: Cluster, now: datetime) -> Attention:
 
 def stuck(cluster: Cluster, now: datetime) -> WorkloadQuerySet:
     """Workloads whose eviction was decided long ago and that still hold quota."""
-    holding = Span.objects.filter(released_before__isnull=True, evicted_at__lt=now - STUCK_AFTER)
-    found = Workload.objects.live().filter(cluster=cluster, pk__in=holding.values("workload"))
+    found = Workload.objects.live().filter(cluster=cluster, pk__in=overdue(now).values("workload"))
     return found.select_related("cluster").order_by("created_at")
+
+
+def overdue(now: datetime) -> "models.QuerySet[Span]":
+    """Holds that ought to have been given back by now."""
+    return Span.objects.filter(released_before__isnull=True, evicted_at__lt=now - STUCK_AFTER)
 
 
 def looping(cluster: Cluster, now: datetime) -> WorkloadQuerySet:

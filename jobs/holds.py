@@ -1,16 +1,17 @@
 """Who runs on own and who on borrowed quota: the accounting rule over the ledger's open spans."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from django.db.models.query import QuerySet
 
-from jobs.models import SpanUsage
+from jobs.models import SpanUsage, Workload
 from jobs.observed import Key
+from scheduling import names
 from scheduling.accounting import Hold, Split, split_own_and_borrowed
 from scheduling.forest import quotas
 from teams.models import Cluster
-from teams.queues import CurrentQueues
+from teams.queues import CurrentQueues, current_queues
 
 
 def usages_of_open_spans(cluster: Cluster, cluster_queues: Collection[str] | None = None) -> "QuerySet[SpanUsage]":
@@ -50,4 +51,25 @@ def splits(
     for (queue, key), held in holds.items():
         for uid, split in split_own_and_borrowed(held, *nominal_of(queues, queue, key)).items():
             found[uid][key] = split
+    return found
+
+
+def gpu_shares(cluster: Cluster, workloads: Iterable[Workload]) -> dict[str, dict[str, Split]]:
+    """How the accelerators that these workloads of one cluster hold split into own and borrowed, by uid and flavor.
+    Several kinds of one flavor (MIG slices) count together."""
+    uids: set[str] = set()
+    cluster_queues: set[str] = set()
+    resources: set[str] = set()
+    for workload in workloads:
+        uids.add(workload.uid)
+        cluster_queues.add(workload.status["cluster_queue"])
+        resources.update(*(assigned["usage"] for assigned in workload.status["assignments"]))
+    accelerators = [resource for resource in resources if names.is_accelerator(resource)]
+    if not accelerators:
+        return {}
+    found: dict[str, dict[str, Split]] = defaultdict(dict)
+    for uid, shares in splits(cluster, current_queues(cluster), cluster_queues, accelerators).items():
+        for (flavor, _), split in shares.items() if uid in uids else ():
+            before = found[uid].get(flavor, Split(0, 0))
+            found[uid][flavor] = Split(before.own + split.own, before.borrowed + split.borrowed)
     return found

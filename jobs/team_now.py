@@ -1,13 +1,12 @@
 """What one team has, uses, waits for and runs at this moment: the reads behind the team page."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from jobs.holds import splits
-from jobs.models import QueueNow, Span, TeamNow, Workload
+from jobs.holds import gpu_shares
+from jobs.models import QueueNow, TeamNow, Workload
 from jobs.models.workloads import WorkloadQuerySet
-from jobs.observed import Key
 from scheduling import names
 from scheduling.accounting import Split
 from teams.models import Cluster, Team, namespaces_of
@@ -157,26 +156,6 @@ def running_of(here: ClusterNow, most: int) -> tuple[list[Running], int]:
 
 def with_shares(cluster: Cluster, workloads: Iterable[Workload]) -> list[Running]:
     """Since when these workloads of one cluster hold quota, and how their accelerators split into own and borrowed."""
-    held = {workload.pk: workload for workload in workloads}
-    spans = Span.objects.filter(workload__in=held, released_before__isnull=True)
-    since: dict[int, datetime] = {}
-    cluster_queues: set[str] = set()
-    for pk, reserved_at, queue in spans.values_list("workload_id", "reserved_at", "cluster_queue"):
-        since[pk] = reserved_at
-        cluster_queues.add(queue)
-    shares = splits(cluster, current_queues(cluster), cluster_queues, _accelerators(cluster, cluster_queues))
-    return [Running(workload, since.get(pk), _by_flavor(shares.get(workload.uid, {}))) for pk, workload in held.items()]
-
-
-def _accelerators(cluster: Cluster, cluster_queues: Collection[str]) -> list[str]:
-    rows = QueueNow.objects.filter(cluster=cluster, cluster_queue__in=cluster_queues)
-    return [name for name in rows.values_list("resource", flat=True).distinct() if names.is_accelerator(name)]
-
-
-def _by_flavor(shares: dict[Key, Split]) -> dict[str, Split]:
-    """Several kinds of accelerators of one flavor (MIG slices) count together."""
-    found: dict[str, Split] = {}
-    for (flavor, _), split in shares.items():
-        before = found.get(flavor, Split(0, 0))
-        found[flavor] = Split(before.own + split.own, before.borrowed + split.borrowed)
-    return found
+    held = list(workloads)
+    shares = gpu_shares(cluster, held)
+    return [Running(workload, workload.since, shares.get(workload.uid, {})) for workload in held]
