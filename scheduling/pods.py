@@ -8,9 +8,14 @@ from scheduling.quantities import saturate
 from scheduling.reading import EMPTY, parse_resources
 
 
+_MORE = ("initContainers", "resources", "overhead")
+
+
 def pod_requests(template: Json) -> dict[str, int]:
     """What one pod of a template asks for, limits standing in for missing requests. Raises BadQuantity."""
     spec = template.get("spec") or EMPTY
+    if len(spec.get("containers") or ()) == 1 and spec.keys().isdisjoint(_MORE):
+        return _requests_of(spec["containers"][0])  # nearly every pod, and lists hold tens of thousands
     running = _sum(_requests_of(c) for c in spec.get("containers") or ())
     sidecars: dict[str, int] = {}
     starting: dict[str, int] = {}
