@@ -15,8 +15,8 @@ _BY_PREFIX = ("int8_ops", "varchar_pattern_ops")
 """How PostgreSQL must keep (cluster, text) so that it finds what a text begins with in any collation."""
 
 _LISTED = (
-    "-created_at", "id", "state", "cluster", "namespace", "owner_kind", "priority_class", "queue_name", "priority",
-    "gpus", "since", "owner_name", "name",
+    "-since", "id", "state", "cluster", "namespace", "owner_kind", "priority_class", "queue_name", "priority", "gpus",
+    "created_at", "owner_name", "name",
 )  # fmt: skip
 """All that lists over all teams filter and sort by: no row, of which most is JSON, is read to be left out."""
 
@@ -122,7 +122,7 @@ class Workload(models.Model):
             models.Index(fields=["job_uid"], name="workload_by_job"),
             models.Index(fields=["cluster", "name"], name="workload_by_name", opclasses=_BY_PREFIX),
             models.Index(fields=["cluster", "owner_name"], name="workload_by_owner", opclasses=_BY_PREFIX),
-            models.Index(fields=_LISTED, name="workload_by_age"),
+            models.Index(fields=_LISTED, name="workload_by_since"),
         ]
 
     def __str__(self) -> str:
