@@ -50,7 +50,7 @@ def test_ours_are_read_with_the_others_veiled(people: People, jobs: dict[str, Jo
 @pytest.mark.parametrize("role", ["platform_admin", "auditor"])
 def test_platform_roles_read_the_names_and_the_raw_text(people: People, jobs: dict[str, Job], role: str) -> None:
     user = getattr(people, role)
-    assert "zebra-cq" in words(visit(user, reverse("overview")))
+    assert "Zebra Crossing no limit 4 of 4 own" in words(visit(user, reverse("overview")))
     team = words(visit(user, people.research.get_absolute_url()))
     assert "hyperpod-ns-zebra/pytorchjob-zebra-llm" in team
     assert f"UID: {THEIR_UID}" in team
@@ -59,7 +59,7 @@ def test_platform_roles_read_the_names_and_the_raw_text(people: People, jobs: di
 
 
 def test_finops_reads_names_and_amounts_but_no_raw_text(people: People, jobs: dict[str, Job]) -> None:
-    assert "zebra-cq" in words(visit(people.finops, reverse("overview")))
+    assert "Zebra Crossing no limit 4 of 4 own" in words(visit(people.finops, reverse("overview")))
     team = words(visit(people.finops, "/teams/zebra/"))
     assert "zebra-llm" in team
     assert "4 of 4 own" in team
@@ -68,7 +68,7 @@ def test_finops_reads_names_and_amounts_but_no_raw_text(people: People, jobs: di
         assert "insufficient unused quota" not in text
         assert "Raw condition" not in text
         assert "as the cluster tells them" not in text
-        assert "Not enough is free in ml.p5.48xlarge: 4 GPUs more needed." in text
+        assert "Not enough is free in H100 (ml.p5.48xlarge): 4 GPUs more needed." in text
 
 
 def test_where_names_are_switched_on_members_read_them(people: People, jobs: dict[str, Job]) -> None:

@@ -24,10 +24,14 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "team research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
     "team vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
     "team unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404),
-    "jobs:workload research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
-    "jobs:workload vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
-    "jobs:workload unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404),
+    "workload research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
+    "workload vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
+    "workload unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404),
     "overview": (SIGN_IN, 403, 403, 403, 403, 403, 200, 200, 200),
+    "cluster gpu-one": (SIGN_IN, 403, 403, 403, 403, 403, 200, 200, 200),
+    "cluster unknown": (SIGN_IN, 403, 403, 403, 403, 403, 404, 404, 404),
+    "gallery": (SIGN_IN, *(200,) * 8),
+    "me": (SIGN_IN, *(200,) * 8),
     "sign-in": (200,) * 9,
     "sign-out": (SIGN_IN, *(405,) * 8),
     "sign-in-as": (405,) * 9,
@@ -44,7 +48,7 @@ def everything(shared: World) -> World:
 
 def address(entry: str) -> str:
     name, _, target = entry.partition(" ")
-    if name == "jobs:workload":
+    if name == "workload":
         return reverse(name, args=["gpu-one", f"uid-{target}"])
     return reverse(name, args=[target] if target else [])
 
@@ -65,7 +69,7 @@ def test_who_gets_what(everything: World, people: People, entry: str) -> None:
 def test_platform_roles_read_the_jobs_of_namespaces_that_no_team_owns(
     everything: World, people: People, role: str
 ) -> None:
-    assert visit(getattr(people, role), address("jobs:workload of-nobody")).status_code == 200
+    assert visit(getattr(people, role), address("workload of-nobody")).status_code == 200
 
 
 def names(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
@@ -98,12 +102,17 @@ def test_a_role_that_was_taken_is_gone_at_the_next_request(people: People) -> No
     assert client.get(reverse("overview")).status_code == 403
 
 
-@pytest.mark.parametrize("entry", [entry for entry in MATRIX if MATRIX[entry][6] == 200 and entry != "sign-in"])
+@pytest.mark.parametrize("entry", [e for e in MATRIX if MATRIX[e][6] == 200 and e not in ("sign-in", "me")])
 def test_pages_are_read_only(everything: World, people: People, entry: str) -> None:
     client = Client()
     client.force_login(people.platform_admin)
     for method in ("post", "put", "patch", "delete"):
         assert getattr(client, method)(address(entry)).status_code == 405
+
+
+def test_outside_the_demo_the_gallery_is_for_platform_roles(people: People, settings: Any) -> None:
+    settings.DEMO = False
+    assert [visit(user, address("gallery")).status_code for user in (people.member, people.finops)] == [403, 200]
 
 
 def test_pages_answer_head(everything: World, people: People) -> None:
@@ -112,7 +121,7 @@ def test_pages_answer_head(everything: World, people: People) -> None:
     assert client.head(address("team research")).status_code == 200
 
 
-@pytest.mark.parametrize("entry", ["team unknown", "team vision", "jobs:workload vision", "overview"])
+@pytest.mark.parametrize("entry", ["team unknown", "team vision", "workload vision", "overview", "cluster gpu-one"])
 def test_a_refusal_says_nothing_of_what_is_there(everything: World, people: People, entry: str) -> None:
     text = visit(people.member, address(entry)).text
     assert "vision" not in text.lower()
@@ -126,7 +135,7 @@ def test_the_same_page_answers_for_a_team_that_is_not_there_and_one_that_is_not_
 
 def test_every_page_says_that_it_is_a_demo(everything: World, people: People) -> None:
     assert settings.DEMO
-    for entry in ("home", "team research", "jobs:workload research", "overview", "sign-in"):
+    for entry in ("home", "team research", "workload research", "overview", "cluster gpu-one", "me", "sign-in"):
         response = visit(people.platform_admin, address(entry))
         if response.status_code == 200:
             assert "Demo" in response.text
@@ -145,7 +154,7 @@ def test_every_answer_carries_the_policy_and_an_id(everything: World, people: Pe
 
 
 def test_no_page_holds_inline_script_or_style(everything: World, people: People) -> None:
-    for entry in ("home", "team research", "jobs:workload research", "overview", "sign-in"):
+    for entry in [entry for entry in MATRIX if MATRIX[entry][6] == 200]:
         text = visit(people.platform_admin, address(entry)).text
         assert "<style" not in text
         assert ' style="' not in text

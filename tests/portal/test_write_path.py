@@ -66,13 +66,13 @@ def test_times_and_json_come_back_as_they_were(world: World) -> None:
     columns = (
         "cluster_id", "uid", "namespace", "name", "resource_version", "created_at", "queue_name", "queued_at",
         "is_queued", "is_preempting", "priority", "priority_class", "owner_kind", "owner_name", "owner_uid", "job_uid",
-        "state", "labels", "pod_sets", "conditions", "status", "first_seen_at",
+        "state", "gpus", "labels", "pod_sets", "conditions", "status", "first_seen_at",
     )  # fmt: skip
     time = datetime(2026, 10, 8, 12, 0, 0, 123456, tzinfo=UTC)
     odd = {"text": 'quote " and \\ and é and 😀', "big": 2**63 - 1, "none": None, "list": [1, -1]}
     rows = [
         (world.cluster.pk, f"uid-{n}", "ns", "name", 1, time, "", time, True, False, 0, "", "", "", "", "", "queued",
-         odd, [], {}, odd, time)
+         8, odd, [], {}, odd, time)
         for n in range(60)
     ]  # fmt: skip
     upsert(Workload, columns, rows, key=("cluster_id", "uid"))
