@@ -117,7 +117,8 @@ def test_an_absent_api_server_is_told_by_every_pull_and_leaves_a_gap(
     plane: StillPlane, ledgers: Ledgers, line: list[str]
 ) -> None:
     pulled = ledgers.pulled
-    seen_at = {state.source: state.last_good_at for state in SourceState.objects.filter(cluster=str(pulled))}
+    states = SourceState.objects.filter(cluster=str(pulled), source__in=SOURCES)
+    seen_at = dict(states.values_list("source", "last_good_at"))
     plane.stop_api_server()
     for pulled.ahead in (timedelta(0), GAP_AFTER):
         pulled.look()
