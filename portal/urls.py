@@ -11,6 +11,7 @@ from portal.views.me import me
 from portal.views.overview import overview
 from portal.views.team import team_page
 from portal.views.workload import workload_page
+from portal.views.workloads import all_workloads, all_workloads_csv, team_workloads, team_workloads_csv
 
 handler500 = "portal.views.errors.server_error"
 
@@ -21,9 +22,13 @@ urlpatterns = [
     path("sign-out/", signin.sign_out, name="sign-out"),
     path("language/", login_not_required(set_language), name="set_language"),
     path("teams/<slug:slug>/", team_page, name="team"),
+    path("teams/<slug:slug>/workloads/", team_workloads, name="team-workloads"),
+    path("teams/<slug:slug>/workloads.csv", team_workloads_csv, name="team-workloads-csv"),
     path("gallery/", gallery, name="gallery"),
     path("me/", me, name="me"),
     path("platform/", overview, name="overview"),
+    path("platform/workloads/", all_workloads, name="all-workloads"),
+    path("platform/workloads.csv", all_workloads_csv, name="all-workloads-csv"),
     path("platform/clusters/<slug:slug>/", cluster_page, name="cluster"),
     path("clusters/<slug:cluster>/workloads/<str:uid>/", workload_page, name="workload"),
 ]

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from django import template
-from django.utils.formats import date_format
+from django.utils.formats import date_format, number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
@@ -50,6 +50,12 @@ def duration(value: timedelta) -> str:
     if hours:
         return gettext("%(hours)d h %(minutes)d min") % {"hours": hours, "minutes": minutes}
     return gettext("%(minutes)d min") % {"minutes": minutes}
+
+
+@register.filter
+def grouped(number: int) -> str:
+    """A count that may be large, with the thousands apart."""
+    return number_format(number, force_grouping=True)
 
 
 @register.simple_tag

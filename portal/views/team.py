@@ -11,12 +11,13 @@ from jobs.outside_quotas import outside_quotas
 from jobs.reasons import Reason, waiting_reason
 from jobs.redaction import redaction_for
 from jobs.sync import LIVE
-from jobs.team_now import ClusterNow, Running, Waiting, clusters_of, running_of, waiting_of
+from jobs.team_now import ClusterNow, Running, Waiting, clusters_of, jobs_of
 from portal.live import Slugs, live, render_live
 from portal.sync_runs import Freshness
 from teams.access import get_team_or_404
-from teams.models import Cluster, Team
+from teams.models import Cluster
 from teams.permissions import Permission
+from teams.queues import current_queues
 from teams.roles import roles_of
 
 _MOST_ROWS = 25
@@ -50,7 +51,7 @@ class ClusterSection:
         return self.freshness.as_of is not None
 
 
-def _clusters_shown(request: Request, slug: str) -> Slugs:
+def clusters_of_team(request: Request, slug: str) -> Slugs:
     bound = Cluster.objects.active().filter(
         namespace_bindings__team__slug=slug, namespace_bindings__valid_to__isnull=True
     )
@@ -58,29 +59,29 @@ def _clusters_shown(request: Request, slug: str) -> Slugs:
 
 
 @require_safe
-@live(LIVE, _clusters_shown)
+@live(LIVE, clusters_of_team)
 def team_page(request: Request, slug: str) -> HttpResponse:
     team = get_team_or_404(request, slug)
-    sees_raw = Team.objects.visible_to(request.user, Permission.SEE_RAW).filter(pk=team.pk).exists()
+    roles = roles_of(request.user)
+    sees_raw = roles.hold(Permission.SEE_RAW, team.pk)
     sections = [_section(request, here, sees_raw=sees_raw) for here in clusters_of(team)]
-    role = roles_of(request.user).teams.get(team.pk)
+    role = roles.teams.get(team.pk)
     context = {"team": team, "sections": sections, "sees_raw": sees_raw, "my_role": role.label if role else ""}
     return render_live(request, "portal/team.html", context)
 
 
 def _section(request: Request, here: ClusterNow, *, sees_raw: bool) -> ClusterSection:
     slug = here.cluster.slug
-    waiting, waiting_total = waiting_of(here, _MOST_ROWS)
-    running, running_total = running_of(here, _MOST_ROWS)
+    jobs = jobs_of(here, _MOST_ROWS)
     return ClusterSection(
         now=here,
         freshness=request.facts.by_cluster[slug],
         is_stale=request.facts.is_stale(slug),
-        waiting=_waiting_rows(request, here, waiting, sees_raw=sees_raw),
-        waiting_total=waiting_total,
-        running=running,
-        running_total=running_total,
-        outside_quotas=outside_quotas(here.cluster) if waiting else {},
+        waiting=_waiting_rows(request, here, jobs.waiting, sees_raw=sees_raw),
+        waiting_total=jobs.waiting_total,
+        running=jobs.running,
+        running_total=jobs.running_total,
+        outside_quotas=outside_quotas(current_queues(here.cluster)) if jobs.waiting else {},
     )
 
 
@@ -88,5 +89,7 @@ def _waiting_rows(
     request: Request, here: ClusterNow, waiting: Iterable[Waiting], *, sees_raw: bool
 ) -> list[WaitingRow]:
     reasons = [(each, waiting_reason(each.workload)) for each in waiting]
+    if not sees_raw:
+        return [WaitingRow(each, reason, "") for each, reason in reasons]
     redaction = redaction_for(request.user, here.cluster, (reason.raw for _, reason in reasons))
-    return [WaitingRow(each, reason, redaction.apply(reason.raw) if sees_raw else "") for each, reason in reasons]
+    return [WaitingRow(each, reason, redaction.apply(reason.raw)) for each, reason in reasons]

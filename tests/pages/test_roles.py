@@ -24,10 +24,18 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "team research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
     "team vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
     "team unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404),
+    "team-workloads research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
+    "team-workloads vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
+    "team-workloads unknown": (SIGN_IN, *(404,) * 8),
+    "team-workloads-csv research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
+    "team-workloads-csv vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
+    "team-workloads-csv unknown": (SIGN_IN, *(404,) * 8),
     "workload research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
     "workload vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
     "workload unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404),
     "overview": (SIGN_IN, 403, 403, 403, 403, 403, 200, 200, 200),
+    "all-workloads": (SIGN_IN, *(403,) * 5, 200, 200, 200),
+    "all-workloads-csv": (SIGN_IN, *(403,) * 5, 200, 200, 200),
     "cluster gpu-one": (SIGN_IN, 403, 403, 403, 403, 403, 200, 200, 200),
     "cluster unknown": (SIGN_IN, 403, 403, 403, 403, 403, 404, 404, 404),
     "gallery": (SIGN_IN, *(200,) * 8),
@@ -155,7 +163,7 @@ def test_every_answer_carries_the_policy_and_an_id(everything: World, people: Pe
 
 def test_no_page_holds_inline_script_or_style(everything: World, people: People) -> None:
     for entry in [entry for entry in MATRIX if MATRIX[entry][6] == 200]:
-        text = visit(people.platform_admin, address(entry)).text
+        text = visit(people.platform_admin, address(entry)).getvalue().decode()
         assert "<style" not in text
         assert ' style="' not in text
         assert " onclick=" not in text

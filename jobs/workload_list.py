@@ -1,0 +1,206 @@
+"""Reads of one list of workloads: counted, put in order and cut to a page by the database, whatever its length."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import Case, Count, F, Q, Value, When
+from django.db.models.expressions import OrderBy
+
+from jobs.attention import overdue
+from jobs.called import called, called_from_the_start
+from jobs.models import Workload
+from jobs.models.workloads import WorkloadQuerySet
+from jobs.states import JobState
+from jobs.workload_filter import LENGTH_OF, NONE, STATES_OF, Column, Group, WorkloadFilter
+from teams.models import Cluster, NamespaceBinding
+
+_OPTIONS_FROM = 1000  # of so many workloads, the news first; an address may name others
+
+Namespaces = Mapping[int, Collection[str]]
+"""By cluster key."""
+
+
+class Owner(NamedTuple):
+    """The team of a namespace."""
+
+    slug: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a list is over: one team's namespaces, or all workloads. `owners`: teams by (cluster key, namespace), of all
+    namespaces in the second case. `hidden`: clusters of which nothing is shown."""
+
+    clusters: tuple[Cluster, ...]
+    hidden: tuple[int, ...]
+    owners: Mapping[tuple[int, str], Owner]
+    is_everything: bool
+
+    def namespaces(self, team: str = "") -> Namespaces:
+        """Those of one team by its slug, or of all that are known."""
+        found: dict[int, set[str]] = defaultdict(set)
+        for (cluster, namespace), owner in self.owners.items():
+            if team in ("", owner.slug):
+                found[cluster].add(namespace)
+        return found
+
+
+def reach_of_team(slug: str) -> Reach:
+    """Where the team has namespaces now."""
+    bound = _bindings().filter(team__slug=slug).select_related("cluster")
+    clusters = {binding.cluster for binding in bound}
+    return Reach(tuple(sorted(clusters, key=lambda c: c.slug)), (), _owners(bound), is_everything=False)
+
+
+def reach_of_all() -> Reach:
+    """Every active cluster, also what no team owns there."""
+    clusters = list(Cluster.objects.all())
+    active = tuple(cluster for cluster in clusters if cluster.archived_at is None)
+    archived = tuple(cluster.pk for cluster in clusters if cluster.archived_at is not None)
+    return Reach(active, archived, _owners(_bindings()), is_everything=True)
+
+
+def _bindings() -> Any:
+    bound = NamespaceBinding.objects.current().filter(cluster__archived_at__isnull=True)
+    return bound.select_related("team")
+
+
+def _owners(bound: Any) -> dict[tuple[int, str], Owner]:
+    return {(each.cluster_id, each.namespace): Owner(each.team.slug, each.team.name) for each in bound}
+
+
+def narrowed(reach: Reach, wanted: WorkloadFilter, now: datetime) -> WorkloadQuerySet:
+    """The workloads that the filter leaves, whatever their state.
+
+    Clusters are left out, not chosen: there is mostly one, and SQLite would rather go by it than by the news.
+    """
+    others = [c.pk for c in reach.clusters if wanted.cluster not in ("", c.slug)]
+    found = Workload.objects.exclude(cluster__in=[*reach.hidden, *others])
+    if not reach.is_everything:
+        found = found.filter(_in(reach.namespaces()))
+    if wanted.q and reach.is_everything:
+        found = found.filter(called_from_the_start(wanted.q, [c.pk for c in reach.clusters]))
+    elif wanted.q:
+        found = found.filter(called(wanted.q))
+    if wanted.team == NONE:
+        found = found.exclude(_in(reach.namespaces()))
+    elif wanted.team:
+        found = found.filter(_in(reach.namespaces(wanted.team)))
+    if wanted.stuck:
+        found = found.live().filter(pk__in=overdue(now).values("workload"))
+    if wanted.created:
+        found = found.filter(created_at__gte=now - LENGTH_OF[wanted.created])
+    exact = {"owner_kind": wanted.kind, "priority_class": wanted.priority, "queue_name": wanted.queue}
+    return found.filter(**{name: "" if value == NONE else value for name, value in exact.items() if value})
+
+
+def _in(namespaces: Namespaces) -> Q:
+    found = Q(pk__in=[])
+    for cluster, names in namespaces.items():
+        found |= Q(cluster=cluster, namespace__in=names)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many workloads there are in each state. Total, pages and counters all come from it, so they agree."""
+
+    by_state: Mapping[str, int]
+
+    def of(self, states: Collection[str]) -> int:
+        return sum(count for state, count in self.by_state.items() if state in states)
+
+    def of_wanted(self, wanted: WorkloadFilter) -> int:
+        return self.groups[wanted.group] if not wanted.state else self.of(wanted.states)
+
+    @property
+    def groups(self) -> dict[Group, int]:
+        counts = {group: self.of(STATES_OF[group]) for group in Group}
+        return {**counts, Group.ALL: sum(self.by_state.values())}
+
+
+def tally(workloads: WorkloadQuerySet) -> Tally:
+    counted = workloads.order_by().values_list("state").annotate(count=Count("*"))
+    return Tally(dict(counted))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a list; `first` and `last` count from 1, 0 in an empty list."""
+
+    workloads: Sequence[Workload]
+    number: int
+    pages: int
+    total: int
+    first: int
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.workloads) - 1 if self.workloads else 0
+
+
+def page_of(workloads: WorkloadQuerySet, wanted: WorkloadFilter, total: int) -> Page:
+    """The page that is asked for, or the last one."""
+    pages = max(1, -(-total // wanted.per))
+    number = min(wanted.page, pages)
+    start = (number - 1) * wanted.per
+    order = order_by(wanted)
+    keys = of_states(workloads, wanted).order_by(*order).values("pk")[start : start + wanted.per]
+    rows = Workload.objects.filter(pk__in=keys).order_by(*order).defer("labels").select_related("cluster")
+    shown = list(rows) if total else []
+    return Page(shown, number, pages, total, start + 1 if shown else 0)
+
+
+def of_states(workloads: WorkloadQuerySet, wanted: WorkloadFilter) -> WorkloadQuerySet:
+    """What is gone has ended: what has not is live, of which there is an index."""
+    if wanted.group == Group.ALL and not wanted.state:
+        return workloads
+    found = workloads.filter(state__in=wanted.states)
+    return found.live() if wanted.group in (Group.NOW, Group.WAITING, Group.RUNNING) else found
+
+
+_LIFE = Case(*(When(state=state, then=Value(place)) for place, state in enumerate(JobState)), default=Value(99))
+_COLUMNS: Mapping[Column, F | Case] = {
+    Column.JOB: Case(When(owner_name="", then=F("name")), default=F("owner_name")),
+    Column.KIND: F("owner_kind"),
+    Column.NAMESPACE: F("namespace"),
+    Column.CLUSTER: F("cluster__slug"),
+    Column.STATE: _LIFE,
+    Column.GPUS: F("gpus"),
+    Column.PRIORITY: F("priority"),
+    Column.SINCE: F("since"),
+    Column.CREATED: F("created_at"),
+}
+_IN_LINE = ("-is_queued", "-is_preempting", "-priority", "queued_at", "uid")
+
+
+def order_by(wanted: WorkloadFilter) -> list[OrderBy]:
+    """The order, without ties: equals follow each other by key."""
+    column, descending = wanted.order
+    keys = (
+        [(F(name.removeprefix("-")), descending != name.startswith("-")) for name in _IN_LINE]
+        if column == Column.POSITION
+        else [(_COLUMNS[column], descending)]
+    )
+    return [OrderBy(key, descending=down) for key, down in keys] + [OrderBy(F("pk"))]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Values to choose from, in order."""
+
+    kinds: list[str]
+    priority_classes: list[str]
+    queues: list[str]
+
+
+def options_of(reach: Reach) -> Options:
+    """What those workloads have of which there is news: to look at all of them would cost more than the list."""
+    recent = narrowed(reach, WorkloadFilter(), datetime.min).order_by("-since", "pk")[:_OPTIONS_FROM]
+    found = set(recent.values_list("owner_kind", "priority_class", "queue_name"))
+    kinds, classes, queues = (sorted({row[n] for row in found if row[n]}) for n in range(3))
+    return Options(kinds, classes, queues)

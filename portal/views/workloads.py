@@ -1,0 +1,103 @@
+"""Lists of workloads: one team's, or all of them for platform roles; as a page that keeps itself current and as CSV."""
+
+from typing import Any
+
+from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from accounts.requests import Request
+from jobs.states import OVER
+from jobs.sync import LIVE
+from jobs.workload_csv import csv_lines
+from jobs.workload_filter import PER_PAGE, Group, WorkloadFilter, read_filter
+from jobs.workload_form import choices_of
+from jobs.workload_list import Page, Reach, narrowed, options_of, page_of, reach_of_all, reach_of_team, tally
+from jobs.workload_rows import rows_of
+from portal.live import Slugs, live, render_live
+from portal.views.team import clusters_of_team
+from teams.access import get_team_or_404, require_platform_permission
+from teams.models import Cluster
+from teams.permissions import Permission
+
+_RENEW_SECONDS = 60  # what was created “in the last hour” depends on time alone
+
+
+def _active_clusters(request: Request) -> Slugs:
+    return Cluster.objects.active().values_list("slug", flat=True)
+
+
+@require_safe
+@live(LIVE, clusters_of_team, renew_seconds=_RENEW_SECONDS)
+def team_workloads(request: Request, slug: str) -> HttpResponse:
+    team = get_team_or_404(request, slug)
+    csv_url = reverse("team-workloads-csv", args=[slug])
+    return _page(request, reach_of_team(slug), {"team": team, "csv_url": csv_url})
+
+
+@require_safe
+@live(LIVE, _active_clusters, renew_seconds=_RENEW_SECONDS)
+def all_workloads(request: Request) -> HttpResponse:
+    require_platform_permission(request, Permission.SEE_PLATFORM)
+    return _page(request, reach_of_all(), {"csv_url": reverse("all-workloads-csv")})
+
+
+@require_safe
+def team_workloads_csv(request: Request, slug: str) -> HttpResponseBase:
+    get_team_or_404(request, slug)
+    return _csv(request, reach_of_team(slug), f"{slug}-jobs.csv")
+
+
+@require_safe
+def all_workloads_csv(request: Request) -> HttpResponseBase:
+    require_platform_permission(request, Permission.SEE_PLATFORM)
+    return _csv(request, reach_of_all(), "all-jobs.csv")
+
+
+def _page(request: Request, reach: Reach, context: dict[str, Any]) -> HttpResponse:
+    wanted, notes = read_filter(request.GET.dict(), of_all=reach.is_everything)
+    found = narrowed(reach, wanted, request.facts.now)
+    counts = tally(found)
+    page = page_of(found, wanted, counts.of_wanted(wanted))
+    shows_places = wanted.group == Group.WAITING and not reach.is_everything
+    known = request.facts.by_cluster
+    list_context = {
+        "wanted": wanted,
+        "notes": notes,
+        "groups": [(group, counts.groups[group], wanted.group_link(group)) for group in Group],
+        "page": page,
+        "pages": _links(wanted, page),
+        "rows": rows_of(page.workloads, reach, with_places=shows_places),
+        "shows_places": shows_places,
+        "shows_cluster": len(reach.clusters) > 1,
+        "choices": choices_of(wanted, options_of(reach), reach),
+        "per_page": [(number, wanted.link(per=number)) for number in PER_PAGE],
+        "clusters_shown": [
+            (each, known[each.slug], known[each.slug].is_stale(request.facts.now))
+            for each in reach.clusters
+            if each.slug in known
+        ],
+        "without_text": wanted.link(q=""),
+        "over": OVER,
+        "reach": reach,
+    }
+    return render_live(request, "portal/workloads.html", context | list_context)
+
+
+def _links(wanted: WorkloadFilter, page: Page) -> dict[str, str]:
+    """Addresses of the pages beside the one shown; none of a page that is not there."""
+    numbers = {"first": 1, "previous": page.number - 1, "next": page.number + 1, "last": page.pages}
+    return {
+        name: wanted.link(page=number)
+        for name, number in numbers.items()
+        if number != page.number and 1 <= number <= page.pages
+    }
+
+
+def _csv(request: Request, reach: Reach, filename: str) -> StreamingHttpResponse:
+    """All pages of what the list of the same address shows."""
+    wanted, _notes = read_filter(request.GET.dict(), of_all=reach.is_everything)
+    lines = csv_lines(narrowed(reach, wanted, timezone.now()), wanted, reach)
+    headers = {"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "private, no-store"}
+    return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
