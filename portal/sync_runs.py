@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import structlog
 from django.db import IntegrityError, transaction
 from django.db.models import DateTimeField, F, Q, QuerySet, Value
+from django.db.models.functions import Cast
 
 from gateways.errors import GatewayError
 from portal.models import Gap, Lease, SourceState, SyncRun
@@ -111,10 +112,11 @@ class _StateNow(NamedTuple):
     version: int
 
 
+_NEVER: Final = Cast(Value(None), DateTimeField())  # after DISTINCT, PostgreSQL takes a plain NULL for a text
 _NO_STATE: Final = {
     "source": Value(""),
-    "last_good_at": Value(None, DateTimeField()),
-    "failing_since": Value(None, DateTimeField()),
+    "last_good_at": _NEVER,
+    "failing_since": _NEVER,
     "last_error": Value(""),
     "version": Value(0),
 }
