@@ -50,6 +50,7 @@ def refresh(cluster: Cluster, touched: Collection[str] | None = None) -> int:
     """
     if touched is not None and not touched:
         return 0
+    cluster.refresh_from_db(fields=["specs_version"])  # another process may have written
     queues = current_queues(cluster)
     held = _held(cluster, touched)
     changed = _refresh_queues(cluster, queues, held, touched)

@@ -3,30 +3,27 @@
 from collections import defaultdict
 
 from scheduling import names
-from teams.models import Cluster, NodeCapacity, QuotaLine, SpecVersion
+from scheduling.forest import quotas
+from teams.queues import CurrentQueues
 
 
-def outside_quotas(cluster: Cluster) -> dict[str, int]:
+def promised(queues: CurrentQueues) -> dict[str, int]:
+    """Accelerators that queues and cohorts guarantee, by instance type."""
+    found: dict[str, int] = defaultdict(int)
+    of_queues = (queue.groups for queue in queues.cluster_queues.values())
+    of_cohorts = (cohort.groups for cohort in queues.cohorts.values())
+    for groups in (*of_queues, *of_cohorts):
+        for (flavor, resource), quota in quotas(groups).items():
+            if names.is_accelerator(resource):
+                found[queues.instance_type_of.get(flavor, flavor)] += quota.nominal
+    return dict(found)
+
+
+def outside_quotas(queues: CurrentQueues) -> dict[str, int]:
     """Whole accelerators by instance type, only where quotas name the type and leave some over."""
-    type_of = instance_types(cluster)
-    promised: dict[str, int] = defaultdict(int)
-    lines = QuotaLine.objects.current().filter(cluster=cluster)
-    for flavor, resource, nominal in lines.values_list("flavor", "resource", "nominal"):
-        if names.is_accelerator(resource):
-            promised[type_of.get(flavor, flavor)] += nominal
-    capacities = NodeCapacity.objects.current().filter(cluster=cluster, instance_type__in=promised)
     left = {
-        instance_type: healthy - promised[instance_type]
-        for instance_type, healthy in capacities.values_list("instance_type", "healthy_accelerators")
+        instance_type: queues.nodes[instance_type].healthy_accelerators - gpus
+        for instance_type, gpus in promised(queues).items()
+        if instance_type in queues.nodes
     }
     return {instance_type: gpus for instance_type, gpus in left.items() if gpus > 0}
-
-
-def instance_types(cluster: Cluster) -> dict[str, str]:
-    """The instance type that each flavor selects."""
-    kind = SpecVersion.Kind.RESOURCE_FLAVOR
-    versions = SpecVersion.objects.current().filter(cluster=cluster, kind=kind, deleted=False)
-    return {
-        flavor: (spec.get("nodeLabels") or {}).get(names.INSTANCE_TYPE_LABEL, flavor)
-        for flavor, spec in versions.values_list("name", "spec")
-    }

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from jobs.models import QueueNow
-from jobs.outside_quotas import instance_types
+from jobs.outside_quotas import promised
 from jobs.quota_bar import natural_scale
 from scheduling import names
 from teams.models import Cluster, NamespaceBinding, NodeCapacity, Team
@@ -24,13 +24,13 @@ class QueueLine:
 @dataclass(frozen=True, slots=True)
 class GpuType:
     """One flavor's accelerators in one tree of cohorts. Sums are over this flavor alone. `capacity` is None where no
-    node of the type is known."""
+    node of the type is known; `promised_of_type` counts whatever is guaranteed of its nodes, by any queue or cohort."""
 
     flavor: str
     resource: str
     lines: tuple[QueueLine, ...]
     capacity: NodeCapacity | None
-    promised_elsewhere: int
+    promised_of_type: int
 
     @property
     def in_use(self) -> int:
@@ -49,14 +49,14 @@ class GpuType:
         """GPUs that quotas promise and healthy nodes do not have; 0 where there are enough or nothing is known."""
         if self.capacity is None:
             return 0
-        return max(0, self.promised + self.promised_elsewhere - self.capacity.healthy_accelerators)
+        return max(0, self.promised_of_type - self.capacity.healthy_accelerators)
 
     @property
     def outside(self) -> int:
         """GPUs on healthy nodes that no quota covers."""
         if self.capacity is None:
             return 0
-        return max(0, self.capacity.healthy_accelerators - self.promised - self.promised_elsewhere)
+        return max(0, self.capacity.healthy_accelerators - self.promised_of_type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +70,13 @@ class Tree:
 def trees_of(cluster: Cluster) -> list[Tree]:
     """All queues that have accelerators, by tree and type; the biggest type first."""
     rows = [row for row in QueueNow.objects.filter(cluster=cluster) if names.is_accelerator(row.resource)]
-    teams, capacities = _teams(cluster, current_queues(cluster)), _capacities(cluster)
+    queues = current_queues(cluster)
+    teams, of_type = _teams(cluster, queues), promised(queues)
     grouped: dict[str, dict[tuple[str, str], list[QueueNow]]] = defaultdict(lambda: defaultdict(list))
-    promised: dict[str, int] = defaultdict(int)
     for row in rows:
         grouped[row.root][row.flavor, row.resource].append(row)
-        promised[row.flavor] += row.nominal
     return [
-        Tree(root, tuple(_by_size(_gpu_type(key, found, teams, capacities, promised) for key, found in types.items())))
+        Tree(root, tuple(_by_size(_gpu_type(key, found, teams, queues, of_type) for key, found in types.items())))
         for root, types in sorted(grouped.items())
     ]
 
@@ -90,15 +89,15 @@ def _gpu_type(
     key: tuple[str, str],
     rows: list[QueueNow],
     teams: Mapping[str, tuple[Team, ...]],
-    capacities: Mapping[str, NodeCapacity],
-    promised: Mapping[str, int],
+    queues: CurrentQueues,
+    promised_of: Mapping[str, int],
 ) -> GpuType:
+    instance_type = queues.instance_type_of.get(key[0], key[0])
     lines = tuple(
         QueueLine(row, teams.get(row.cluster_queue, ()), names.is_idle_queue(row.cluster_queue))
         for row in sorted(rows, key=lambda row: (names.is_idle_queue(row.cluster_queue), row.cluster_queue))
     )
-    here = sum(row.nominal for row in rows)
-    return GpuType(*key, lines, capacities.get(key[0]), promised[key[0]] - here)
+    return GpuType(*key, lines, queues.nodes.get(instance_type), promised_of.get(instance_type, 0))
 
 
 def _teams(cluster: Cluster, queues: CurrentQueues) -> dict[str, tuple[Team, ...]]:
@@ -111,13 +110,3 @@ def _teams(cluster: Cluster, queues: CurrentQueues) -> dict[str, tuple[Team, ...
         if team:
             feeding[cluster_queue][team.pk] = team
     return {name: tuple(found.values()) for name, found in feeding.items()}
-
-
-def _capacities(cluster: Cluster) -> dict[str, NodeCapacity]:
-    """The nodes behind each flavor."""
-    by_type = {c.instance_type: c for c in NodeCapacity.objects.current().filter(cluster=cluster, total__gt=0)}
-    return {
-        flavor: by_type[instance_type]
-        for flavor, instance_type in instance_types(cluster).items()
-        if instance_type in by_type
-    }

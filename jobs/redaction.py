@@ -85,9 +85,10 @@ def redaction_for(user: User, cluster: Cluster, texts: Iterable[str], own: Itera
     shown = teams.own_namespaces | own_queues | _cohorts_above(queues, own_queues)
     shown |= _local_queues(queues, teams.own_namespaces) | _flavors(queues)
     shown |= {name.lower() for name in (*teams.own, *own)}
-    mine, others = _workload_names(cluster, teams.own_namespaces, _candidates(texts))
-    hidden = {name.lower() for name in (*queues.names_ever, *teams.all)} | others
-    shown |= mine
+    hidden = {name.lower() for name in (*queues.names_ever, *teams.all)}
+    candidates = _candidates(texts)
+    mine, others = _workload_names(cluster, teams.own_namespaces, candidates, candidates - shown - hidden)
+    shown, hidden = shown | mine, hidden | others
     return Redaction(False, frozenset(shown), frozenset(hidden - shown), _phrases(hidden | shown))
 
 
@@ -149,11 +150,15 @@ def _flavors(queues: CurrentQueues) -> set[str]:
     return {name for group in groups for flavor in group.flavors for name in (flavor.name, *flavor.resources)}
 
 
-def _workload_names(cluster: Cluster, own: set[str], candidates: set[str]) -> tuple[set[str], set[str]]:
-    """Which of the candidates name the reader's workloads, and which those of others."""
+def _workload_names(
+    cluster: Cluster, own: set[str], candidates: set[str], unknown: set[str]
+) -> tuple[set[str], set[str]]:
+    """Which of the candidates name the reader's workloads, and which those of others. Namespaces are looked for only
+    among the `unknown`: one may hold as many rows as there are."""
     here = Workload.objects.filter(cluster=cluster)
-    columns = ("name", "owner_name", "uid", "job_uid", "namespace")
-    found = [here.filter(**{f"{c}__in": candidates}).values_list("namespace", F(c)) for c in columns]
+    columns = {"name": candidates, "owner_name": candidates, "uid": candidates, "job_uid": candidates}
+    columns["namespace"] = unknown
+    found = [here.filter(**{f"{c}__in": wanted}).values_list("namespace", F(c)) for c, wanted in columns.items()]
     mine: set[str] = set()
     others: set[str] = set()
     for namespace, name in found[0].union(*found[1:]):

@@ -1,15 +1,20 @@
 """What one team has, uses, waits for and runs at this moment: the reads behind the team page."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+
+from django.db.models import Case, Count, F, OuterRef, Q, QuerySet, Subquery, When, Window
+from django.db.models.functions import Coalesce, RowNumber
 
 from jobs.holds import gpu_shares
 from jobs.models import QueueNow, TeamNow, Workload
-from jobs.models.workloads import WorkloadQuerySet
+from jobs.states import HOLDING, WAITING
 from scheduling import names
 from scheduling.accounting import Split
-from teams.models import Cluster, Team, namespaces_of
+from teams.models import Cluster, NamespaceBinding, Team
 from teams.queues import CurrentQueues, current_queues
 
 
@@ -46,40 +51,74 @@ class ClusterNow:
 
 def clusters_of(team: Team) -> list[ClusterNow]:
     """Where the team has namespaces, with the quota there."""
-    clusters = Cluster.objects.active().filter(namespace_bindings__team=team, namespace_bindings__valid_to__isnull=True)
-    return [_cluster_now(team, cluster) for cluster in clusters.distinct()]
+    bound = NamespaceBinding.objects.current().filter(team=team, cluster__archived_at__isnull=True)
+    namespaces: dict[Cluster, set[str]] = defaultdict(set)
+    for binding in bound.select_related("cluster").order_by("cluster__slug"):
+        namespaces[binding.cluster].add(binding.namespace)
+    return [_cluster_now(team, cluster, owned) for cluster, owned in namespaces.items()]
 
 
-def _cluster_now(team: Team, cluster: Cluster) -> ClusterNow:
-    namespaces = namespaces_of([team], cluster)
+def _cluster_now(team: Team, cluster: Cluster, namespaces: set[str]) -> ClusterNow:
     queues = current_queues(cluster)
-    uses = {
-        (now.cluster_queue, now.flavor, now.resource): now.own + now.borrowed
-        for now in TeamNow.objects.filter(team=team, cluster=cluster)
-    }
-    # A LocalQueue may have gone or point elsewhere since: what is held counts in the queue that gave it.
-    mine = sorted({*queues.cluster_queues_of(namespaces), *(queue for queue, *_ in uses)})
-    rows = QueueNow.objects.filter(cluster=cluster, cluster_queue__in=mine).order_by(
+    mine = queues.cluster_queues_of(namespaces)
+    rows = list(_queue_rows(team, cluster, mine))
+    lines = tuple(TeamLine(row, _is_shared(queues, row.cluster_queue, namespaces), row.team_uses) for row in rows)
+    cluster_queues = {*mine, *(row.cluster_queue for row in rows)}
+    return ClusterNow(cluster, tuple(sorted(namespaces)), tuple(sorted(cluster_queues)), lines)
+
+
+def _queue_rows(team: Team, cluster: Cluster, cluster_queues: list[str]) -> "QuerySet[QueueNow, Any]":
+    """Of these queues, and of those that gave what the team holds: a LocalQueue may have gone or point elsewhere
+    since. Each row has its `team_uses`."""
+    held = TeamNow.objects.filter(team=team, cluster=cluster)
+    same = {name: OuterRef(name) for name in ("cluster_queue", "flavor", "resource")}
+    uses = held.filter(**same).values_list(F("own") + F("borrowed"))
+    rows = QueueNow.objects.filter(cluster=cluster)
+    rows = rows.filter(Q(cluster_queue__in=cluster_queues) | Q(cluster_queue__in=held.values("cluster_queue")))
+    return rows.annotate(team_uses=Coalesce(Subquery(uses), 0)).order_by(
         "cluster_queue", "-nominal", "flavor", "resource"
     )
-    lines = tuple(
-        TeamLine(
-            now=row,
-            is_shared=_is_shared(queues, row.cluster_queue, namespaces),
-            team_uses=uses.get((row.cluster_queue, row.flavor, row.resource), 0),
-        )
-        for row in rows
-    )
-    return ClusterNow(cluster, tuple(sorted(namespaces)), tuple(mine), lines)
 
 
 def _is_shared(queues: CurrentQueues, cluster_queue: str, namespaces: set[str]) -> bool:
     return any(key.split("/")[0] not in namespaces for key in queues.local_queues_of(cluster_queue))
 
 
-def _workloads(here: ClusterNow) -> WorkloadQuerySet:
-    found = Workload.objects.filter(cluster=here.cluster, namespace__in=here.namespaces)
-    return found.select_related("cluster")  # for their addresses
+@dataclass(frozen=True, slots=True)
+class TeamJobs:
+    """The team's jobs in one cluster: the first that wait, in queue order, the first of those that hold quota, longest
+    first, and how many there are in all."""
+
+    waiting: "list[Waiting]"
+    waiting_total: int
+    running: "list[Running]"
+    running_total: int
+
+
+def jobs_of(here: ClusterNow, most: int) -> TeamJobs:
+    """At most so many of each."""
+    rows = list(_first_jobs(here, most))
+    waiting, holding = ([row for row in rows if row.waits is waits] for waits in (True, False))
+    positions = with_positions(here.cluster, waiting)
+    positions.sort(key=lambda w: (w.position is None, w.cluster_queue, w.position or 0, w.workload.created_at))
+    shares = with_shares(here.cluster, holding)
+    shares.sort(key=lambda r: (r.since is None, r.since or r.workload.created_at))
+    totals = {row.waits: row.total for row in rows}
+    return TeamJobs(positions, totals.get(True, 0), shares, totals.get(False, 0))
+
+
+def _first_jobs(here: ClusterNow, most: int) -> Any:
+    """Rows that wait (`waits`) and rows that hold quota, at most so many of each, with the `total` of their kind."""
+    waits = Case(When(state__in=WAITING, then=True), default=False)
+    of_waiting = [Case(When(waits=True, then=F(name))) for name in ("priority", "queued_at")]
+    order: Any = ["-is_queued", "-is_preempting", of_waiting[0].desc(), of_waiting[1].asc(), "created_at", "uid"]
+    here_now = Workload.objects.live().filter(cluster=here.cluster, namespace__in=here.namespaces)
+    of_both = here_now.filter(state__in=(*WAITING, *HOLDING)).annotate(waits=waits)
+    numbered: Any = of_both.annotate(
+        place=Window(RowNumber(), partition_by="waits", order_by=order),
+        total=Window(Count("*"), partition_by="waits"),
+    )
+    return numbered.filter(place__lte=most).select_related("cluster").order_by("place")  # the cluster for their links
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +129,6 @@ class Waiting:
     cluster_queue: str
     position: int | None
     of: int
-
-
-def waiting_of(here: ClusterNow, most: int) -> tuple[list[Waiting], int]:
-    """The first of the team's waiting workloads in one cluster, in queue order, and how many wait in all."""
-    waiting = _workloads(here).waiting()
-    first = waiting.order_by("-is_queued", "-is_preempting", "-priority", "queued_at", "uid")[:most]
-    found = with_positions(here.cluster, first)
-    found.sort(key=lambda w: (w.position is None, w.cluster_queue, w.position or 0, w.workload.created_at))
-    return found, waiting.count()
 
 
 def with_positions(cluster: Cluster, workloads: Iterable[Workload]) -> list[Waiting]:
@@ -144,14 +174,6 @@ class Running:
     @property
     def borrowed(self) -> int:
         return sum(split.borrowed for split in self.gpus.values())
-
-
-def running_of(here: ClusterNow, most: int) -> tuple[list[Running], int]:
-    """The oldest of the team's workloads that hold quota in one cluster, longest first, and how many there are."""
-    holding = _workloads(here).holding()
-    found = with_shares(here.cluster, holding.order_by("created_at", "uid")[:most])
-    found.sort(key=lambda r: (r.since is None, r.since or r.workload.created_at))
-    return found, holding.count()
 
 
 def with_shares(cluster: Cluster, workloads: Iterable[Workload]) -> list[Running]:

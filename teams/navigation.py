@@ -5,7 +5,6 @@ from typing import Any
 from django.http import HttpRequest
 
 from accounts.models import User
-from teams.models import Team
 from teams.permissions import Permission
 from teams.roles import roles_of
 
@@ -15,6 +14,6 @@ def menu(request: HttpRequest) -> dict[str, Any]:
     if not isinstance(getattr(request, "user", None), User) or not request.user.is_authenticated:
         return {}
     return {
-        "my_teams": Team.objects.active().filter(pk__in=roles_of(request.user).teams),
+        "my_teams": roles_of(request.user).active_teams,
         "sees_platform": roles_of(request.user).everywhere(Permission.SEE_PLATFORM),
     }

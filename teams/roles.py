@@ -1,20 +1,27 @@
 """The roles a person holds, read once per request and never copied."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from django.db.models import BigIntegerField, Value
+from django.db.models import BigIntegerField, CharField, Q, Value
 
 from accounts.models import User
 from teams.permissions import GlobalRole, Permission, TeamRole, platform_roles_with, team_roles_with
 
 
+class TeamName(NamedTuple):
+    slug: str
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """`teams`: role by team key."""
+    """`teams`: role by team key. `active_teams`: those of them that are not archived, by slug."""
 
     teams: Mapping[int, TeamRole]
     platform: frozenset[GlobalRole]
+    active_teams: tuple[TeamName, ...] = field(default=(), compare=False)
 
     def everywhere(self, permission: Permission) -> bool:
         """Whether a platform role carries the permission, for every team and for what no team owns."""
@@ -24,6 +31,10 @@ class Roles:
         """Teams in which a team role carries the permission."""
         carrying = team_roles_with(permission)
         return [team for team, role in self.teams.items() if role in carrying]
+
+    def hold(self, permission: Permission, team: int) -> bool:
+        """Whether the permission is held in one team, given by its key."""
+        return self.everywhere(permission) or team in self.team_ids(permission)
 
 
 def roles_of(user: User) -> Roles:
@@ -36,11 +47,20 @@ def roles_of(user: User) -> Roles:
 
 
 def _read(user: User) -> Roles:
-    of_teams = user.memberships.values_list("team_id", "role")
-    nowhere = Value(None, output_field=BigIntegerField())
-    of_platform = user.platform_roles.annotate(nowhere=nowhere).values_list("nowhere", "role")
+    is_active = Q(team__archived_at__isnull=True)
+    of_teams = user.memberships.annotate(is_active=is_active).values_list(
+        "team_id", "role", "team__slug", "team__name", "is_active"
+    )
+    of_platform = user.platform_roles.annotate(
+        key=Value(None, BigIntegerField()),
+        slug=Value("", CharField()),
+        name=Value("", CharField()),
+        is_active=Value(False),
+    ).values_list("key", "role", "slug", "name", "is_active")
     held = list(of_teams.union(of_platform, all=True))
+    active = (TeamName(slug, name) for key, _, slug, name, is_active in held if key is not None and is_active)
     return Roles(
-        {team: TeamRole(role) for team, role in held if team is not None},
-        frozenset(GlobalRole(role) for team, role in held if team is None),
+        {key: TeamRole(role) for key, role, *_ in held if key is not None},
+        frozenset(GlobalRole(role) for key, role, *_ in held if key is None),
+        tuple(sorted(active)),
     )

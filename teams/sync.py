@@ -1,5 +1,6 @@
 """The cluster's queues, flavors, priority classes and nodes into dated rows."""
 
+import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -72,6 +73,8 @@ def write_specs(cluster: Cluster, kind: Kind, records: Sequence[QueueRecord], no
             continue
         _open_version(cluster, kind, name, version, record, now)
         changed.add(name)
+    if changed:
+        _draw_version(cluster)
     return changed
 
 
@@ -95,7 +98,14 @@ def write_deleted(cluster: Cluster, kind: Kind, gone: Mapping[str, int], now: da
         )
         _write_quota_lines(cluster, kind, name, {}, start)
         closed.add(name)
+    if closed:
+        _draw_version(cluster)
     return closed
+
+
+def _draw_version(cluster: Cluster) -> None:
+    cluster.specs_version = secrets.randbits(62)
+    cluster.save(update_fields=["specs_version"])
 
 
 def live_names(cluster: Cluster, kind: Kind) -> set[str]:
@@ -202,6 +212,8 @@ def write_nodes(cluster: Cluster, nodes: Iterable[NodeRecord], now: datetime) ->
         changed = 0
         for instance_type, counts in {**wanted, **absent}.items():
             changed += _write_capacity(cluster, instance_type, stored.get(instance_type), counts, now)
+        if changed:
+            _draw_version(cluster)
     return changed
 
 

@@ -14,6 +14,7 @@ from portal.sync_runs import Freshness
 from teams.access import require_platform_permission
 from teams.models import Cluster, NodeCapacity
 from teams.permissions import Permission
+from teams.queues import current_queues
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,11 @@ def overview(request: Request) -> HttpResponse:
 
 def _cluster(request: Request, cluster: Cluster) -> ClusterOverview:
     facts = request.facts
-    nodes = NodeCapacity.objects.current().filter(cluster=cluster, total__gt=0).order_by("instance_type")
     return ClusterOverview(
         cluster=cluster,
         freshness=facts.by_cluster[cluster.slug],
         is_stale=facts.is_stale(cluster.slug),
         trees=trees_of(cluster),
-        nodes=list(nodes),
+        nodes=list(current_queues(cluster).nodes.values()),
         attention=attention(cluster, facts.now),
     )

@@ -40,6 +40,7 @@ class Migration(migrations.Migration):
                 ("kubernetes_version", models.CharField(blank=True, max_length=50)),
                 ("kueue_version", models.CharField(blank=True, max_length=50)),
                 ("missing_rights", models.JSONField(blank=True, default=list)),
+                ("specs_version", models.BigIntegerField(default=0)),
                 ("archived_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={

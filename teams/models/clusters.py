@@ -15,7 +15,8 @@ class Cluster(models.Model):
     """One EKS cluster and how to reach it. Credentials are never stored here.
 
     `identity` is the uid of its namespace kube-system, set at the first read; another value stops every sync. Versions
-    and the rights that the portal lacks there (sentences) are as of the last pull of `about`.
+    and the rights that the portal lacks there (sentences) are as of the last pull of `about`. `specs_version` is
+    another number after each change of a spec or of the nodes, drawn by lot: one that was rolled back never recurs.
     """
 
     class Access(models.TextChoices):
@@ -36,6 +37,7 @@ class Cluster(models.Model):
     kubernetes_version = models.CharField(max_length=50, blank=True)
     kueue_version = models.CharField(max_length=50, blank=True)
     missing_rights = models.JSONField(default=list, blank=True)
+    specs_version = models.BigIntegerField(default=0)
     archived_at = models.DateTimeField(null=True, blank=True)
 
     objects = ClusterQuerySet.as_manager()

@@ -173,9 +173,9 @@ def test_words_of_our_own_objects_stay(zoo: World, people: People) -> None:
     assert redaction.apply(text) == text.replace(THEIR_UID, VEIL)
 
 
-def test_three_questions_to_the_database(
+def test_two_questions_to_the_database(
     zoo: World, people: People, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     read(people.member, zoo, "once")
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(2):
         read(people.member, zoo, "a text of zebra-cq")

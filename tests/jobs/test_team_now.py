@@ -1,6 +1,6 @@
 import pytest
 
-from jobs.team_now import ClusterNow, Running, clusters_of, queue_order, running_of, waiting_of
+from jobs.team_now import ClusterNow, Running, clusters_of, jobs_of, queue_order
 from teams.queues import current_queues
 from tests.factories import ClusterFactory
 from tests.people import People
@@ -17,15 +17,15 @@ def here_of(people: People) -> ClusterNow:
 
 
 def waiting(people: People) -> list[tuple[str, int | None, int]]:
-    rows, total = waiting_of(here_of(people), MANY)
-    assert total == len(rows)
-    return [(each.workload.title, each.position, each.of) for each in rows]
+    jobs = jobs_of(here_of(people), MANY)
+    assert jobs.waiting_total == len(jobs.waiting)
+    return [(each.workload.title, each.position, each.of) for each in jobs.waiting]
 
 
 def running(people: People) -> list[Running]:
-    rows, total = running_of(here_of(people), MANY)
-    assert total == len(rows)
-    return rows
+    jobs = jobs_of(here_of(people), MANY)
+    assert jobs.running_total == len(jobs.running)
+    return jobs.running
 
 
 def test_a_team_without_namespaces_is_nowhere(people: People) -> None:

@@ -49,10 +49,10 @@ def fill(zoo: World) -> Callable[[int], None]:
 @pytest.mark.parametrize(
     ("role", "url", "most"),
     [
-        ("member", "/teams/research/", 40),
-        ("team_admin", "/teams/research/", 40),
-        ("finops", "/teams/research/", 35),
-        ("platform_admin", "/teams/research/", 35),
+        ("member", "/teams/research/", 12),
+        ("team_admin", "/teams/research/", 12),
+        ("finops", "/teams/research/", 12),
+        ("platform_admin", "/teams/research/", 12),
         ("platform_admin", "/platform/", 12),
         ("team_admin", "/", 12),
         ("stranger", "/", 12),

@@ -1,8 +1,14 @@
 import pytest
 from django.db import transaction
 
+from gateways.records import NodeRecord
+from jobs.models import QueueNow
+from jobs.now import refresh
+from portal.write_path import exclusive
+from teams.models import Cluster
 from teams.queues import current_queues
-from tests.stories import cluster_queue, cohort, local_queue, minute
+from teams.sync import write_nodes
+from tests.stories import GPU, P5, START, cluster_queue, cohort, local_queue, minute
 from tests.worlds import World
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +42,6 @@ def test_closed_and_deleted_versions_are_left_out(shared: World) -> None:
 
 
 def test_nothing_is_remembered_of_a_transaction_that_failed(shared: World) -> None:
-    """SQLite gives the keys of the rows that were never stored to the next ones."""
     with transaction.atomic():
         shared.queues(cohort("abandoned"))
         assert "abandoned" in current_queues(shared.cluster).cohorts
@@ -51,3 +56,38 @@ def test_unchanged_queues_are_parsed_once(shared: World) -> None:
 
 def test_no_queue_is_no_error(world: World) -> None:
     assert current_queues(world.cluster).cluster_queues == {}
+
+
+def test_another_version_after_each_change_of_specs_or_nodes(shared: World) -> None:
+    versions = [shared.cluster.specs_version]
+    shared.queues(cluster_queue("research-queue", 13))
+    versions.append(shared.cluster.specs_version)
+    shared.queues_gone("research-queue")
+    versions.append(shared.cluster.specs_version)
+    write_nodes(shared.cluster, [NodeRecord("one", P5, True, {GPU: 8})], START)
+    versions.append(shared.cluster.specs_version)
+    assert len(set(versions)) == 4
+    assert Cluster.objects.get(pk=shared.cluster.pk).specs_version == versions[-1]
+
+
+def test_what_changes_nothing_keeps_the_version(shared: World) -> None:
+    shared.queues(cluster_queue("research-queue", 13))
+    before = shared.cluster.specs_version
+    shared.queues(cluster_queue("research-queue", 13))
+    assert shared.cluster.specs_version == before
+
+
+def test_a_process_with_an_old_version_in_hand_counts_with_the_new_specs(shared: World) -> None:
+    old = Cluster.objects.get(pk=shared.cluster.pk)
+    shared.queues(cluster_queue("research-queue", 13))
+    with exclusive(old.slug):
+        refresh(old)
+    assert QueueNow.objects.get(cluster_queue="research-queue").nominal == 13
+
+
+def test_nodes_behind_the_queues(shared: World) -> None:
+    nodes = [NodeRecord(name, P5, name == "one", {GPU: 8}) for name in ("one", "two")]
+    write_nodes(shared.cluster, nodes, START)
+    assert current_queues(shared.cluster).nodes[P5].healthy_accelerators == 8
+    write_nodes(shared.cluster, [], START)
+    assert current_queues(shared.cluster).nodes == {}

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 
 from jobs.sync import SOURCES
-from jobs.team_now import clusters_of, waiting_of
+from jobs.team_now import clusters_of, jobs_of
 from portal.models import SyncRun
 from teams.permissions import TeamRole
 from tests.cluster import jobs
@@ -71,7 +71,7 @@ def whole(items: list[dict[str, Any]], count: int) -> dict[str, int] | None:
 
 def waiting(ledger: Ledger) -> list[Any]:
     here = [each for each in clusters_of(ledger.teams[OWNERS]) if each.cluster == ledger.cluster]
-    return waiting_of(here[0], most=100)[0]
+    return jobs_of(here[0], most=100).waiting
 
 
 def places(ledger: Ledger) -> dict[str, int | None]:
