@@ -75,7 +75,12 @@ def cluster_queue(number: int) -> Json:
     quotas = [{"name": r, "nominalQuota": {"cpu": "9600", "memory": "100Ti"}.get(r, "800")} for r in REQUESTS]
     groups = [{"coveredResources": list(REQUESTS), "flavors": [{"name": f, "resources": quotas} for f in FLAVORS]}]
     spec = {"cohortName": f"cohort-{number % 5}", "namespaceSelector": {}, "resourceGroups": groups}
-    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": f"queue-{number}"}, "spec": spec}
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "ClusterQueue",
+        "metadata": {"name": f"queue-{number}"},
+        "spec": spec,
+    }
 
 
 def local_queue(number: int) -> Json:
@@ -145,7 +150,9 @@ def _spec(rng: random.Random) -> Json:
 
 def _status(rng: random.Random, state: str, queue: str, created: str) -> Json:
     if state == "pending":
-        missing = f"insufficient unused quota for nvidia.com/gpu in flavor {FLAVORS[0]}, {rng.randint(1, 8)} more needed"
+        missing = (
+            f"insufficient unused quota for nvidia.com/gpu in flavor {FLAVORS[0]}, {rng.randint(1, 8)} more needed"
+        )
         message = f"couldn't assign flavors to pod set main: {missing}"
         return {
             "conditions": [_condition("QuotaReserved", "False", "Pending", message, created)],
@@ -158,7 +165,9 @@ def _status(rng: random.Random, state: str, queue: str, created: str) -> Json:
         _condition("PodsReady", "True", "Started", "All pods reached readiness and the workload is running", created),
     ]
     if state == "finished":
-        conditions.append(_condition("Finished", "True", "Succeeded", "Job finished successfully", created[:17] + "59Z"))
+        conditions.append(
+            _condition("Finished", "True", "Succeeded", "Job finished successfully", created[:17] + "59Z")
+        )
     assignment = {"name": "main", "count": 1, "flavors": dict.fromkeys(REQUESTS, flavor), "resourceUsage": REQUESTS}
     return {"conditions": conditions, "admission": {"clusterQueue": queue, "podSetAssignments": [assignment]}}
 
@@ -179,6 +188,8 @@ def _managed_fields(time: str) -> list[Json]:
 
     leaves: Json = {".": {}, **{f"f:{n}": {} for n in ("lastTransitionTime", "message", "reason", "status", "type")}}
     conditions = {f'k:{{"type":"{kind}"}}': leaves for kind in ("QuotaReserved", "Admitted", "PodsReady")}
-    status = {"f:status": {"f:admission": {"f:clusterQueue": {}, "f:podSetAssignments": {}}, "f:conditions": conditions}}
+    status = {
+        "f:status": {"f:admission": {"f:clusterQueue": {}, "f:podSetAssignments": {}}, "f:conditions": conditions}
+    }
     spec = {"f:metadata": {"f:labels": {}, "f:ownerReferences": {}}, "f:spec": {"f:podSets": {}, "f:queueName": {}}}
     return [entry("kueue", "Update", spec), entry("kueue-admission", "Apply", status, subresource="status")]

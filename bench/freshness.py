@@ -48,7 +48,9 @@ def main(seconds: int) -> None:
         check(rounds)
     p95 = statistics.quantiles(waits, n=100)[94]
     print(f"{len(waits)} changes in {seconds} s; to the row: median {statistics.median(waits) * 1000:.0f} ms")
-    print(f"freshness: p95 {p95 * 1000:.0f} ms, ratio {p95:.2f} of a second (must reach 1.00); all states and spans equal")
+    print(
+        f"freshness: p95 {p95 * 1000:.0f} ms, ratio {p95:.2f} of a second (must reach 1.00); all states and spans equal"
+    )
 
 
 def use_portal(url: str, kubeconfig: Path) -> None:

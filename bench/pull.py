@@ -2,8 +2,9 @@
 
     python -m bench.pull [WORKLOADS]
 
-pull-first: into an empty ledger. pull-again: nothing changed since. Each runs in a process of its own, as a worker would,
-in turn with `kubectl get workloads -A -o json`; the ratio is that of the medians. Prints the worker's peak memory too.
+pull-first: into an empty ledger. pull-again: nothing changed since. Each runs in a process of its own, as a worker
+would, in turn with `kubectl get workloads -A -o json`; the ratio is that of the medians. Prints the worker's peak
+memory too.
 """
 
 import json

@@ -38,7 +38,15 @@ def _rights(feature: str, group: str, *resources: str, verbs: tuple[str, ...] = 
 
 RIGHTS: Final = (
     *_rights("Which cluster it is, and its namespaces", CORE_GROUP, "namespaces"),
-    *_rights("Quotas and queues", KUEUE_GROUP, "clusterqueues", "cohorts", "localqueues", "resourceflavors", "admissionchecks"),
+    *_rights(
+        "Quotas and queues",
+        KUEUE_GROUP,
+        "clusterqueues",
+        "cohorts",
+        "localqueues",
+        "resourceflavors",
+        "admissionchecks",
+    ),
     *_rights("What waits and what runs", KUEUE_GROUP, "workloads", "workloadpriorityclasses"),
     *_rights("Capacity and healthy nodes", CORE_GROUP, "nodes"),
     *_rights(

@@ -7,7 +7,6 @@ from scheduling.objects import Json
 from scheduling.quantities import saturate
 from scheduling.reading import EMPTY, parse_resources
 
-
 _MORE = ("initContainers", "resources", "overhead")
 
 

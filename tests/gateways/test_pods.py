@@ -147,14 +147,13 @@ def test_a_pod_is_read() -> None:
     found = parse_pod(obj)
     assert (found.phase, found.node, found.is_stopping) == ("Running", "node-1", True)
     assert found.created_at == datetime(2026, 10, 8, 12, tzinfo=UTC)
+    crashed = ("CrashLoopBackOff", "back-off 5m0s", None, "OOMKilled", 137)
     assert found.containers == (
         ContainerRecord("fetch", "fetch", True, True, 0, "terminated", "Completed", "", 0),
-        ContainerRecord(
-            "main", "pytorch:2.9", False, False, 7, "waiting", "CrashLoopBackOff", "back-off 5m0s", None, "OOMKilled", 137
-        ),
+        ContainerRecord("main", "pytorch:2.9", False, False, 7, "waiting", *crashed),
         ContainerRecord("late", "late", False, False, 0),
         ContainerRecord("debug", "debug", False, False, 0),
-    )  # fmt: skip
+    )
 
 
 def test_why_a_pod_has_no_node_or_was_ended() -> None:

@@ -65,7 +65,9 @@ def test_absent_api_server_is_told_and_healed(portal: RunningPortal) -> None:
     portal.stop("emulator")
     try:
         wait_until(
-            lambda: bool(query(portal, "SELECT failing_since IS NOT NULL FROM portal_sourcestate WHERE source = %s", "workloads")),
+            lambda: bool(
+                query(portal, "SELECT failing_since IS NOT NULL FROM portal_sourcestate WHERE source = %s", "workloads")
+            ),
             "the failure to be noticed",
         )
         age_facts(portal)
