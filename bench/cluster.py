@@ -26,16 +26,18 @@ _PER_TRANSACTION = 100
 @contextmanager
 def api_server() -> Iterator[ControlPlane]:
     """etcd and kube-apiserver with Kueue's kinds, and no Kueue: nothing changes but by the bench's own hand."""
-    with tempfile.TemporaryDirectory(prefix="bench-plane-", ignore_cleanup_errors=True) as folder:
-        with ControlPlane(Path(folder)) as plane:
-            plane.processes.stop("kueue")
-            for kind in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"):
-                for hook in plane.admin.items(kind):
-                    plane.admin.delete(kind, hook["metadata"]["name"])
-            for service in plane.admin.items("apiservices"):
-                if "visibility" in service["metadata"]["name"]:
-                    plane.admin.delete("apiservices", service["metadata"]["name"])
-            yield plane
+    with (
+        tempfile.TemporaryDirectory(prefix="bench-plane-", ignore_cleanup_errors=True) as folder,
+        ControlPlane(Path(folder)) as plane,
+    ):
+        plane.processes.stop("kueue")
+        for kind in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"):
+            for hook in plane.admin.items(kind):
+                plane.admin.delete(kind, hook["metadata"]["name"])
+        for service in plane.admin.items("apiservices"):
+            if "visibility" in service["metadata"]["name"]:
+                plane.admin.delete("apiservices", service["metadata"]["name"])
+        yield plane
 
 
 def fill(plane: ControlPlane, workloads: int, seed: int = 11) -> None:

@@ -2,9 +2,9 @@
 
     python -m bench.freshness [SECONDS]
 
-A real API server, the watcher as its own process, PostgreSQL. Workloads go round: reserved and admitted, evicted, quota
-released, and again, each state standing for 2 s. Measured from the API server's answer to the row being there. At the end
-every object and every span must be in the ledger as the bench made them.
+A real API server, the watcher as its own process, PostgreSQL. Workloads go round: reserved and admitted, evicted,
+quota released, and again, each state standing for 2 s. Measured from the API server's answer to the row being there.
+At the end every object and every span must be in the ledger as the bench made them.
 """
 
 import os
