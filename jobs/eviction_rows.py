@@ -59,7 +59,8 @@ class EvictionWriter:
         if self.first_seen:
             name_late(self.cluster, self.first_seen)
         Eviction.objects.bulk_create(self._rows(unseen))
-        unfinished = Eviction.objects.filter(workload_id__in=set(touched), span__isnull=False, stopping__isnull=True)
+        is_open = Q(stopping__isnull=True) | Q(span__released_before__isnull=True)
+        unfinished = Eviction.objects.filter(is_open, workload_id__in=set(touched), span__isnull=False)
         write_losses(unfinished.select_related("span"))
 
     def _rows(self, unseen: Mapping[int, datetime]) -> list[Eviction]:
