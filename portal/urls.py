@@ -9,6 +9,7 @@ from portal.views.gallery import gallery
 from portal.views.home import home
 from portal.views.me import me
 from portal.views.overview import overview
+from portal.views.search import search_page
 from portal.views.team import team_page
 from portal.views.workload import workload_page
 from portal.views.workloads import all_workloads, all_workloads_csv, team_workloads, team_workloads_csv
@@ -24,6 +25,7 @@ urlpatterns = [
     path("teams/<slug:slug>/", team_page, name="team"),
     path("teams/<slug:slug>/workloads/", team_workloads, name="team-workloads"),
     path("teams/<slug:slug>/workloads.csv", team_workloads_csv, name="team-workloads-csv"),
+    path("search/", search_page, name="search"),
     path("gallery/", gallery, name="gallery"),
     path("me/", me, name="me"),
     path("platform/", overview, name="overview"),

@@ -60,6 +60,11 @@
         document.querySelector("[data-nav-toggle]").focus();
       }
     });
+    /* A form that filters leaves out of the address what is empty. */
+    document.addEventListener("formdata", (event) => {
+      if (!event.target.hasAttribute("data-tidy")) return;
+      [...event.formData.entries()].forEach(([name, value]) => { if (value === "") event.formData.delete(name); });
+    });
     document.querySelectorAll("select[data-submit]").forEach((select) => {
       select.addEventListener("change", () => select.form.requestSubmit());
     });
@@ -69,9 +74,5 @@
     run();
     setInterval(run, 1000);
     document.addEventListener("portal:refreshed", run);
-    document.querySelectorAll("[data-copy]").forEach((button) => button.addEventListener("click", () => {
-      navigator.clipboard.writeText(button.dataset.copy);
-      button.classList.add("is-done");
-    }));
   });
 })();

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from django import template
-from django.utils.formats import date_format, number_format
+from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
@@ -52,12 +52,6 @@ def duration(value: timedelta) -> str:
     return gettext("%(minutes)d min") % {"minutes": minutes}
 
 
-@register.filter
-def grouped(number: int) -> str:
-    """A count that may be large, with the thousands apart."""
-    return number_format(number, force_grouping=True)
-
-
 @register.simple_tag
 def as_of(value: datetime, now: datetime) -> SafeString:
     """`ago` for the age of the page's facts, which every answer to its script renews."""
@@ -67,12 +61,18 @@ def as_of(value: datetime, now: datetime) -> SafeString:
 
 @register.simple_tag
 def copy(text: str) -> SafeString:
-    """A button that copies the text."""
+    """A button that copies the text, and says so."""
     label = gettext("Copy %(text)s") % {"text": text}
     return format_html(
         '<button class="copy" type="button" data-copy="{}">{}<span class="visually-hidden">{}</span></button>',
         text, icon("copy"), label,
     )  # fmt: skip
+
+
+@register.simple_tag
+def command(text: str) -> SafeString:
+    """A line for a terminal, with a button that copies it."""
+    return format_html('<span class="cmd"><code>{}</code>{}</span>', text, copy(text))
 
 
 @register.simple_tag

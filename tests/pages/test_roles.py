@@ -33,6 +33,7 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "workload research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
     "workload vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
     "workload unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404),
+    "search": (SIGN_IN, *(200,) * 8),
     "overview": (SIGN_IN, 403, 403, 403, 403, 403, 200, 200, 200),
     "all-workloads": (SIGN_IN, *(403,) * 5, 200, 200, 200),
     "all-workloads-csv": (SIGN_IN, *(403,) * 5, 200, 200, 200),
