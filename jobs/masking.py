@@ -1,13 +1,15 @@
-"""What of a manifest may be shown: no values of environment variables or headers, no managed fields, and in what
-controllers wrote no names of other teams. Pure."""
+"""What of a manifest may be shown: no values of environment variables or headers, nothing that looks like a secret, no
+managed fields, and in what controllers wrote no names of other teams. Pure."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-MASK: Final = "•••"
+from jobs.secret_shapes import MASK, arguments_without_secrets, is_secret_name, without_secrets, without_shapes
+
 _VALUES: Final = ("env", "httpHeaders")  # of whatever kind of container or probe
+_ARGUMENTS: Final = ("command", "args")
+_NOTES: Final = ("annotations", "labels")
 _LEFT_OUT: Final = ("managedFields",)
-_WHOLE_MANIFEST: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _TOLD: Final = "message"
 
 
@@ -17,15 +19,29 @@ def masked(manifest: Any, veil: Callable[[str], str]) -> Any:
         return {name: _field(name, value, veil) for name, value in manifest.items() if name not in _LEFT_OUT}
     if isinstance(manifest, list):
         return [masked(item, veil) for item in manifest]
-    return manifest
+    return without_shapes(manifest) if isinstance(manifest, str) else manifest
+
+
+def messages_of(manifest: Any) -> Iterator[str]:
+    """All messages in the manifest: what `veil` will be asked to take names out of."""
+    if isinstance(manifest, Mapping):
+        told = manifest.get(_TOLD)
+        if isinstance(told, str):
+            yield told
+        manifest = list(manifest.values())
+    if isinstance(manifest, list):
+        for item in manifest:
+            yield from messages_of(item)
 
 
 def _field(name: str, value: Any, veil: Callable[[str], str]) -> Any:
-    if name == _WHOLE_MANIFEST:
-        return MASK
     if name in _VALUES and isinstance(value, list | Mapping):
         return _hidden(value)
-    return veil(value) if name == _TOLD and isinstance(value, str) else masked(value, veil)
+    if name in _ARGUMENTS and isinstance(value, list):
+        return arguments_without_secrets(value)
+    if name in _NOTES and isinstance(value, Mapping):
+        return {key: _note(key, text) for key, text in value.items()}
+    return veil(without_shapes(value)) if name == _TOLD and isinstance(value, str) else masked(value, veil)
 
 
 def _hidden(values: Any) -> Any:
@@ -36,3 +52,10 @@ def _hidden(values: Any) -> Any:
         {name: MASK if name == "value" else part for name, part in each.items()} if isinstance(each, Mapping) else MASK
         for each in values
     ]
+
+
+def _note(name: str, text: Any) -> Any:
+    """An annotation or a label. Tools keep whole manifests in annotations, environment and all."""
+    if not isinstance(text, str):
+        return MASK
+    return MASK if is_secret_name(name) or text.lstrip()[:1] in ("{", "[") else without_secrets(text)
