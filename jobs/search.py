@@ -50,7 +50,7 @@ def search(user: User, text: str, now: datetime) -> Found:
     teams = Team.objects.active().visible_to(user, Permission.SEE_TEAM)
     return Found(
         [team for team in teams if folded in team.name.casefold() or folded in team.slug][: MOST + 1],
-        sorted(rows_of(workloads, reach, with_places=False), key=attrgetter("workload.title")),
+        sorted(rows_of(workloads, reach), key=attrgetter("workload.title")),
         sorted(_queues(reach, folded), key=attrgetter("name", "namespace"))[: MOST + 1],
         reach.is_everything,
     )

@@ -69,7 +69,9 @@ def _page(request: Request, reach: Reach, context: dict[str, Any]) -> HttpRespon
         "groups": [(group, counts.groups[group], wanted.group_link(group)) for group in Group],
         "page": page,
         "pages": _links(wanted, page),
-        "rows": rows_of(page.workloads, reach, with_places=shows_places),
+        "rows": rows_of(
+            page.workloads, reach, with_places=shows_places, with_shares=wanted.group in (Group.NOW, Group.RUNNING)
+        ),
         "shows_places": shows_places,
         "shows_queue": not reach.is_everything and len(options.queues) > 1,
         "shows_cluster": len(reach.clusters) > 1,
