@@ -70,7 +70,7 @@ def test_numbers_are_grouped_as_the_language_groups_them(read: World, people: Pe
     read.see(Job(gpus=1111).admit(-5))
     english, portuguese = (words(visit(people.member, TEAM, code)) for code in ("en", "pt-br"))
     assert "1,111 of 1,234 own, 0 borrowed, 0 lent." in english
-    assert "Da cota própria: 1.111 de 1.234; tomado de outros times: 0; cedido a outros times: 0." in portuguese
+    assert "Cota própria: 1.111 de 1.234; tomado de outros: 0; cedido: 0." in portuguese
     assert "1,111" not in portuguese
 
 
