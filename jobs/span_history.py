@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db.models import Count, Subquery
 
 from jobs.models import Span, Workload
+from scheduling import names
 
 _NAMES = dict(Span.End.choices)
 _HOLD = (
@@ -65,7 +66,7 @@ class History:
 
 
 def history_of(workload: Workload, most: int) -> History:
-    """The newest holds of the workload."""
+    """The newest holds of the workload, of each the accelerators first."""
     of_it = Span.objects.filter(workload=workload)
     total = of_it.order_by().values("workload").annotate(total=Count("pk")).values("total")
     newest = Span.objects.filter(pk__in=of_it.order_by("-reserved_at").values("pk")[:most])
@@ -79,4 +80,6 @@ def history_of(workload: Workload, most: int) -> History:
         held = found.setdefault(hold[0], Held(*hold[1:]))
         if amount[0] is not None:
             held.amounts.append(HeldAmount(*amount))
+    for held in found.values():
+        held.amounts.sort(key=lambda amount: not names.is_accelerator(amount.resource))
     return History(list(found.values()), count)

@@ -30,6 +30,8 @@ def standing(workload: Workload, reason: Reason | None, own: int = 0, borrowed: 
     if borrowed:
         text = gettext("Its GPUs: %(share)s. What is borrowed may be taken back.")
         sentences.append(text % {"share": share_text(own, borrowed)})
+    elif own:
+        sentences.append(gettext("Its GPUs are the queue's own quota."))
     if not workload.priority_class and not workload.is_over:
         sentences.append(gettext("It has no priority class, so it is among the first to be evicted."))
     actor = _actor(workload, reason)

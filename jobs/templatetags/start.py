@@ -4,13 +4,17 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.text import get_text_list
 from django.utils.translation import gettext
 
-from jobs.time_to_start import Attempt, Phase, by_actor, time_to_start
+from jobs.time_to_start import Actor, Attempt, Phase, by_actor, time_to_start
 from portal.templatetags.ui import duration
 
 register = template.Library()
+
+_HATCHES = {Actor.PLATFORM: "hatch-borrow", Actor.OWNER: "hatch-over", Actor.UNKNOWN: "hatch-unknown"}
 
 
 @register.inclusion_tag("components/start_bar.html")
@@ -26,6 +30,12 @@ def start_bar(attempt: Attempt, now: datetime) -> dict[str, Any]:
         "label": get_text_list(parts, gettext("and")),
         "now": now,
     }
+
+
+@register.simple_tag
+def hatch(actor: Actor) -> SafeString | str:
+    """The attribute that fills an actor's piece with a pattern; the others are filled by style."""
+    return format_html(' fill="url(#{})"', _HATCHES[actor]) if actor in _HATCHES else ""
 
 
 @register.filter

@@ -55,4 +55,4 @@ def test_the_newest_first_with_their_number_in_one_question(
     assert [held.reserved_at for held in history.holds] == [minute(-30), minute(-60)]
     assert [held.evicted_at for held in history.holds] == [minute(-25), minute(-55)]
     assert history.total == 3
-    assert [[amount.resource for amount in held.amounts] for held in history.holds] == [["cpu", GPU]] * 2
+    assert [[amount.resource for amount in held.amounts] for held in history.holds] == [[GPU, "cpu"]] * 2

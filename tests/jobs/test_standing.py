@@ -39,7 +39,9 @@ def test_what_it_borrows_may_be_taken_back() -> None:
     stands = standing(of(JobState.RUNNING), None, own=1, borrowed=3)
     assert stands.sentences == ("It runs.", "Its GPUs: 1 own, 3 borrowed. What is borrowed may be taken back.")
     assert stands.todo == "Save checkpoints often, so that little is lost if it is evicted."
-    assert standing(of(JobState.RUNNING), None, own=4).todo == "Nothing."
+    stands = standing(of(JobState.RUNNING), None, own=4)
+    assert stands.sentences == ("It runs.", "Its GPUs are the queue's own quota.")
+    assert stands.todo == "Nothing."
 
 
 def test_without_a_priority_class_it_is_evicted_first() -> None:

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from jobs import live_reads
@@ -187,6 +188,16 @@ def test_other_teams_are_not_named(server: ScriptedServer, zoo: World, people: P
     assert "0/16 nodes are available: image repo.example/train:1" in part(people.member, job, "events").text
 
 
+def test_where_names_are_switched_on_members_read_them(
+    server: ScriptedServer, zoo: World, job: Job, people: People
+) -> None:
+    zoo.cluster.names_across_teams = True
+    zoo.cluster.save()
+    server.on(f"{NAMESPACE}/events", listing([event("Preempted workload hyperpod-ns-zebra/zebra-job-7")]))
+    assert "hyperpod-ns-zebra/zebra-job-7" in part(people.member, job, "events").text
+    assert part(people.neighbour, job, "events").status_code == 404
+
+
 def test_our_own_words_stay_though_they_are_called_like_a_team(
     server: ScriptedServer, job: Job, people: People
 ) -> None:
@@ -218,6 +229,26 @@ def test_strangers_and_those_without_the_right_get_no_word(
 ) -> None:
     for user in (people.neighbour, people.stranger, people.finops):
         assert part(user, job, name).status_code == 404
+    assert server.asked == []
+
+
+def test_as_many_queries_for_many_pods_and_events_as_for_few(server: ScriptedServer, job: Job, people: People) -> None:
+    client = Client(headers={"HX-Request": "true"})
+    client.force_login(people.member)
+    for name, many in (("pods", [pod(f"p-{n}", message=f"m-{n}") for n in range(50)]), ("events", [event("m")] * 50)):
+        counts = []
+        for items in (many[:1], many):
+            server.on(f"{NAMESPACE}/{name}", listing(items))
+            with CaptureQueriesContext(connection) as queries:
+                assert client.get(url(job, name)).status_code == 200
+            counts.append(len(queries))
+        assert counts[0] == counts[1] <= 12
+
+
+@pytest.mark.parametrize("odd", ["no-such-uid", "a%20b", "%F0%9F%98%80", "x" * 500, "..%2f..", "%3Cscript%3E"])
+def test_an_odd_uid_is_not_found(server: ScriptedServer, people: People, odd: str) -> None:
+    for name in PARTS:
+        assert visit(people.platform_admin, f"/clusters/gpu-one/workloads/{odd}/{name}/").status_code == 404
     assert server.asked == []
 
 

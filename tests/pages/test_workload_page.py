@@ -43,7 +43,10 @@ def test_why_it_waits(read: World, people: People) -> None:
     assert "Ask the platform admin, who alone can change this. Who must act: Platform admin" in text
     read.see(job.admit(0))
     text = page(people, job)
-    assert "How it stands Running holds quota for 0 s It runs. What to do: Nothing. Time to start" in text
+    assert (
+        "How it stands Running holds quota for 0 s It runs. Its GPUs are the queue's own quota. What to do: Nothing."
+        in text
+    )
     assert "Who must act" not in text
 
 
@@ -136,7 +139,7 @@ def test_how_long_it_took_to_start_and_who_had_to_act(read: World, people: Peopl
         "Cluster for its pods to be ready 10 min Quota it held" in words(response)
     )
     assert labels(response) == ["Scheduler 38 min and Cluster 12 min"]
-    assert re.findall(r'<rect class="ts-(\w+)" x="([^"]*)" y="1" width="([^"]*)"', response.text) == [
+    assert re.findall(r'<rect class="ts-(\w+)" x="([^"]*)" y="1" width="([^"]*%)"', response.text) == [
         ("scheduler", "0%", "76%"), ("cluster", "76%", "4%"), ("cluster", "80%", "20%"),
     ]  # fmt: skip
 
