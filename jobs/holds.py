@@ -62,8 +62,8 @@ def gpu_shares(cluster: Cluster, workloads: Iterable[Workload]) -> dict[str, dic
     resources: set[str] = set()
     for workload in workloads:
         uids.add(workload.uid)
-        cluster_queues.add(workload.status["cluster_queue"])
-        resources.update(*(assigned["usage"] for assigned in workload.status["assignments"]))
+        cluster_queues.add(workload.status.get("cluster_queue", ""))
+        resources.update(*(assigned["usage"] for assigned in workload.status.get("assignments", ())))
     accelerators = [resource for resource in resources if names.is_accelerator(resource)]
     if not accelerators:
         return {}

@@ -46,7 +46,6 @@ class Column(TextChoices):
     """What a list can be sorted by."""
 
     JOB = "job", _("Job")
-    KIND = "kind", _("Kind")
     NAMESPACE = "namespace", _("Namespace")
     CLUSTER = "cluster", _("Cluster")
     STATE = "state", _("State")
@@ -193,7 +192,7 @@ def _printable(text: str) -> str:
     return "".join(character for character in text if character.isprintable())
 
 
-def _text(text: str) -> str:
+def searched_text(text: str) -> str:
     """Nothing longer than a name can be found, and nothing that cannot be seen."""
     return _printable(text).strip()[:_LONGEST_NAME]
 
@@ -229,7 +228,7 @@ def _page(text: str) -> int:
 
 
 _READERS: Mapping[str, Callable[[str], Any]] = {
-    "q": _text,
+    "q": searched_text,
     "group": Group,
     "state": lambda text: JobState(text).value,
     "kind": _name,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from django.db.models import Case, Count, F, Q, Value, When
 from django.db.models.expressions import OrderBy
 
+from accounts.models import User
 from jobs.attention import overdue
 from jobs.called import called, called_from_the_start
 from jobs.models import Workload
@@ -16,6 +17,8 @@ from jobs.models.workloads import WorkloadQuerySet
 from jobs.states import JobState
 from jobs.workload_filter import LENGTH_OF, NONE, STATES_OF, Column, Group, WorkloadFilter
 from teams.models import Cluster, NamespaceBinding
+from teams.permissions import Permission
+from teams.roles import roles_of
 
 _OPTIONS_FROM = 1000  # of so many workloads, the news first; an address may name others
 
@@ -51,7 +54,19 @@ class Reach:
 
 def reach_of_team(slug: str) -> Reach:
     """Where the team has namespaces now."""
-    bound = _bindings().filter(team__slug=slug).select_related("cluster")
+    return _reach_of(_bindings().filter(team__slug=slug))
+
+
+def reach_of_person(user: User) -> Reach:
+    """Where the person's teams have namespaces now, or everything for a platform role."""
+    roles = roles_of(user)
+    if roles.everywhere(Permission.SEE_TEAM):
+        return reach_of_all()
+    return _reach_of(_bindings().filter(team__in=roles.team_ids(Permission.SEE_TEAM)))
+
+
+def _reach_of(bindings: Any) -> Reach:
+    bound = bindings.select_related("cluster")
     clusters = {binding.cluster for binding in bound}
     return Reach(tuple(sorted(clusters, key=lambda c: c.slug)), (), _owners(bound), is_everything=False)
 
@@ -166,7 +181,6 @@ def of_states(workloads: WorkloadQuerySet, wanted: WorkloadFilter) -> WorkloadQu
 _LIFE = Case(*(When(state=state, then=Value(place)) for place, state in enumerate(JobState)), default=Value(99))
 _COLUMNS: Mapping[Column, F | Case] = {
     Column.JOB: Case(When(owner_name="", then=F("name")), default=F("owner_name")),
-    Column.KIND: F("owner_kind"),
     Column.NAMESPACE: F("namespace"),
     Column.CLUSTER: F("cluster__slug"),
     Column.STATE: _LIFE,

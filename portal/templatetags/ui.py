@@ -3,11 +3,11 @@
 from datetime import datetime, timedelta
 
 from django import template
-from django.utils.formats import date_format, number_format
-from django.utils.html import format_html
+from django.utils.formats import date_format
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.timezone import localtime
-from django.utils.translation import gettext
+from django.utils.timezone import get_current_timezone_name, localtime
+from django.utils.translation import gettext, pgettext
 
 register = template.Library()
 
@@ -23,9 +23,7 @@ def moment(value: datetime | None) -> SafeString | str:
     """Date and time with the zone."""
     if not value:
         return gettext("unknown")
-    local = localtime(value)
-    text = f"{date_format(local, 'j M Y')} {local:%H:%M:%S} {local.tzname()}"
-    return format_html('<time datetime="{}">{}</time>', value.isoformat(), text)
+    return format_html('<time datetime="{}">{}</time>', value.isoformat(), exact_text(value))
 
 
 @register.simple_tag
@@ -34,28 +32,48 @@ def ago(value: datetime | None, now: datetime) -> SafeString | str:
     if not value:  # templates give an empty text where there is none
         return gettext("never")
     text = gettext("%(duration)s ago") % {"duration": duration(now - value)}
-    title = f"{localtime(value):%Y-%m-%d %H:%M:%S} {localtime(value).tzname()}"
-    return format_html('<time datetime="{}" title="{}" data-ago>{}</time>', value.isoformat(), title, text)
+    parts = (value.isoformat(), exact_text(value), text)
+    return format_html('<time datetime="{}" title="{}" data-ago>{}</time>', *parts)
+
+
+def exact_text(value: datetime) -> str:
+    """To the second, with the zone in words: “8 Oct 2026 09:00:00 Brasília time”."""
+    local = localtime(value)
+    written = pgettext("a time, in the letters of Django's date filter", "j M Y H:i:s")
+    return f"{date_format(local, written)} {_zone_text(local)}"
+
+
+def _zone_text(local: datetime) -> str:
+    """What people call the zone; the difference to UTC where it has no name of its own."""
+    if get_current_timezone_name() == "America/Sao_Paulo":
+        return gettext("Brasília time")
+    name = local.tzname() or ""
+    return name if name[:1].isalpha() else f"UTC{name}"
 
 
 @register.filter
 def duration(value: timedelta) -> str:
     """A duration in its largest two units, at least a second."""
-    seconds = max(0, int(value.total_seconds()))
-    if seconds < 60:
-        return gettext("%(count)d s") % {"count": seconds}
-    minutes, hours, days = seconds // 60 % 60, seconds // 3600 % 24, seconds // 86400
-    if days:
-        return gettext("%(days)d d %(hours)d h") % {"days": days, "hours": hours}
-    if hours:
-        return gettext("%(hours)d h %(minutes)d min") % {"hours": hours, "minutes": minutes}
-    return gettext("%(minutes)d min") % {"minutes": minutes}
+    whole = max(0, int(value.total_seconds()))
+    counts = {"days": whole // 86400, "hours": whole // 3600 % 24, "minutes": whole // 60 % 60, "seconds": whole % 60}
+    largest = next((unit for unit, count in counts.items() if count), "seconds")
+    return _duration_texts()[largest] % counts
 
 
-@register.filter
-def grouped(number: int) -> str:
-    """A count that may be large, with the thousands apart."""
-    return number_format(number, force_grouping=True)
+@register.simple_tag
+def duration_texts() -> SafeString:
+    """How durations are written, as attributes for the script that keeps them current."""
+    return format_html_join(" ", 'data-{}="{}"', _duration_texts().items())
+
+
+def _duration_texts() -> dict[str, str]:
+    """By the largest unit."""
+    return {
+        "days": gettext("%(days)d d %(hours)d h"),
+        "hours": gettext("%(hours)d h %(minutes)d min"),
+        "minutes": gettext("%(minutes)d min"),
+        "seconds": gettext("%(seconds)d s"),
+    }
 
 
 @register.simple_tag
@@ -67,12 +85,18 @@ def as_of(value: datetime, now: datetime) -> SafeString:
 
 @register.simple_tag
 def copy(text: str) -> SafeString:
-    """A button that copies the text."""
+    """A button that copies the text, and says so."""
     label = gettext("Copy %(text)s") % {"text": text}
     return format_html(
         '<button class="copy" type="button" data-copy="{}">{}<span class="visually-hidden">{}</span></button>',
         text, icon("copy"), label,
     )  # fmt: skip
+
+
+@register.simple_tag
+def command(text: str) -> SafeString:
+    """A line for a terminal, with a button that copies it."""
+    return format_html('<span class="cmd"><code>{}</code>{}</span>', text, copy(text))
 
 
 @register.simple_tag

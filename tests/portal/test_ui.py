@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 from django.utils.translation import override
 
-from portal.templatetags.ui import ago, as_of, copy, duration, icon, moment, since
+from portal.templatetags.ui import ago, as_of, copy, duration, duration_texts, exact_text, icon, moment, since
 from tests.stories import START, minute
 
 
@@ -28,6 +28,10 @@ def test_durations(seconds: float, text: str) -> None:
     assert duration(timedelta(seconds=seconds)) == text
 
 
+def test_the_script_writes_durations_as_the_server_does() -> None:
+    assert 'data-days="%(days)d d %(hours)d h"' in duration_texts()
+
+
 @pytest.mark.parametrize("nothing", [None, ""])
 def test_what_is_unknown_is_said_to_be(nothing: Any) -> None:
     """A template finds an empty text where there is no object to ask."""
@@ -37,13 +41,23 @@ def test_what_is_unknown_is_said_to_be(nothing: Any) -> None:
 def test_a_moment_names_its_zone() -> None:
     assert moment(START) == '<time datetime="2026-10-08T12:00:00+00:00">8 Oct 2026 12:00:00 UTC</time>'
     with timezone.override("America/Sao_Paulo"), override("pt-br"):
-        assert moment(START) == '<time datetime="2026-10-08T12:00:00+00:00">8 Out 2026 09:00:00 -03</time>'
+        assert ">8 de out. de 2026, 09:00:00 horário de Brasília</time>" in moment(START)
+
+
+@pytest.mark.parametrize(
+    ("zone", "text"),
+    [("UTC", "12:00:00 UTC"), ("Europe/Lisbon", "13:00:00 WEST"), ("America/Sao_Paulo", "09:00:00 Brasília time"),
+     ("America/Bahia", "09:00:00 UTC-03"), ("Asia/Kathmandu", "17:45:00 UTC+0545")],
+)  # fmt: skip
+def test_zones_are_called_as_people_call_them(zone: str, text: str) -> None:
+    with timezone.override(zone):
+        assert exact_text(START) == f"8 Oct 2026 {text}"
 
 
 def test_an_age_carries_the_exact_time_for_the_script() -> None:
     text = ago(START, minute(3))
     assert text == (
-        '<time datetime="2026-10-08T12:00:00+00:00" title="2026-10-08 12:00:00 UTC" data-ago>3 min ago</time>'
+        '<time datetime="2026-10-08T12:00:00+00:00" title="8 Oct 2026 12:00:00 UTC" data-ago>3 min ago</time>'
     )
     assert since(START, minute(90)) == '<time datetime="2026-10-08T12:00:00+00:00" data-since>1 h 30 min</time>'
 
