@@ -6,13 +6,14 @@ from datetime import datetime
 
 from gateways.records import EventRecord
 from jobs.redaction import Redaction
+from jobs.secret_shapes import without_secrets
 
 _KUEUE = "kueue"
 
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """The message is redacted; it was noted `count` times, last at `last_at`."""
+    """The message is redacted and without secrets; it was noted `count` times, last at `last_at`."""
 
     about: str
     is_warning: bool
@@ -31,7 +32,7 @@ def event_rows(events: Iterable[EventRecord], redaction: Redaction) -> list[Even
             event.kind,
             event.is_warning,
             event.reason,
-            redaction.apply(event.message, by_kueue=event.reporter.startswith(_KUEUE)),
+            redaction.apply(without_secrets(event.message), by_kueue=event.reporter.startswith(_KUEUE)),
             event.reporter,
             event.count,
             event.first_at,

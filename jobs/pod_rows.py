@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 
 from gateways.records import ContainerRecord, PodRecord
 from jobs.redaction import Redaction
+from jobs.secret_shapes import without_secrets
 
 _TONES = {"Running": "ok", "Succeeded": "ok", "Pending": "info", "Failed": "bad"}
 _TROUBLE = ("bad", "warn", "unknown", "info")
@@ -18,7 +19,8 @@ _MOST_DIGITS = 20
 
 @dataclass(frozen=True, slots=True)
 class PodRow:
-    """`tone` is one of the state pill's; `notes` say what is amiss, redacted; `ready` of `containers` are ready."""
+    """`tone` is one of the state pill's; `notes` say what is amiss, redacted and without secrets; so many of its
+    `containers` are `ready`."""
 
     name: str
     node: str
@@ -78,7 +80,7 @@ def _state(pod: PodRecord) -> tuple[str, str]:
 
 def _notes(pod: PodRecord, redaction: Redaction) -> Iterator[str]:
     if pod.reason or pod.message:
-        yield _joined(pod.reason, redaction.apply(pod.message, by_kueue=False))
+        yield _joined(pod.reason, _shown(pod.message, redaction))
     for container in pod.containers:
         why = _why(container, redaction)
         if why:
@@ -89,7 +91,7 @@ def _why(container: ContainerRecord, redaction: Redaction) -> str:
     """Why a container waits, with what it ended, or how the run before did."""
     parts = []
     if container.state == "waiting" or container.exit_code:
-        parts.append(_joined(container.reason, redaction.apply(container.message, by_kueue=False)))
+        parts.append(_joined(container.reason, _shown(container.message, redaction)))
     if container.exit_code:
         parts.append(gettext("exit code %(code)d") % {"code": container.exit_code})
     if container.last_reason:
@@ -97,6 +99,11 @@ def _why(container: ContainerRecord, redaction: Redaction) -> str:
         code = "–" if container.last_exit_code is None else container.last_exit_code
         parts.append(text % {"reason": container.last_reason, "code": code})
     return "; ".join(filter(None, parts))
+
+
+def _shown(message: str, redaction: Redaction) -> str:
+    """Programs end with whatever words they like, their command line among them."""
+    return redaction.apply(without_secrets(message), by_kueue=False)
 
 
 def _joined(reason: str, message: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import TextChoices
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from jobs.states import HOLDING, OVER, WAITING, JobState
@@ -30,7 +30,7 @@ class Group(TextChoices):
     NOW = "now", _("Now")
     WAITING = "waiting", _("Waiting")
     RUNNING = "running", _("Running")
-    ENDED = "ended", _("Ended")
+    ENDED = "ended", pgettext_lazy("jobs that have", "Ended")
 
 
 STATES_OF: Mapping[Group, tuple[JobState, ...]] = {

@@ -23,7 +23,8 @@ def moment(value: datetime | None) -> SafeString | str:
     """Date and time with the zone."""
     if not value:
         return gettext("unknown")
-    return format_html('<time datetime="{}">{}</time>', value.isoformat(), exact_text(value))
+    written, zone = _written(value)
+    return format_html('<time datetime="{}">{}</time> {}', value.isoformat(), written, zone)
 
 
 @register.simple_tag
@@ -32,15 +33,15 @@ def ago(value: datetime | None, now: datetime) -> SafeString | str:
     if not value:  # templates give an empty text where there is none
         return gettext("never")
     text = gettext("%(duration)s ago") % {"duration": duration(now - value)}
-    parts = (value.isoformat(), exact_text(value), text)
+    parts = (value.isoformat(), " ".join(_written(value)), text)
     return format_html('<time datetime="{}" title="{}" data-ago>{}</time>', *parts)
 
 
-def exact_text(value: datetime) -> str:
-    """To the second, with the zone in words: “8 Oct 2026 09:00:00 Brasília time”."""
+def _written(value: datetime) -> tuple[str, str]:
+    """Date and time to the second, and the zone: (“8 Oct 2026 09:00:00”, “Brasília time”)."""
     local = localtime(value)
-    written = pgettext("a time, in the letters of Django's date filter", "j M Y H:i:s")
-    return f"{date_format(local, written)} {_zone_text(local)}"
+    letters = pgettext("a time, in the letters of Django's date filter", "j M Y H:i:s")
+    return date_format(local, letters), _zone_text(local)
 
 
 def _zone_text(local: datetime) -> str:

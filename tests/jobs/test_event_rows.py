@@ -21,3 +21,7 @@ def test_what_kueue_says_of_namespaces_is_hidden_even_if_unknown() -> None:
 def test_what_others_say_is_hidden_where_it_names_somebody() -> None:
     assert told("0/16 nodes: image repo/train", "default-scheduler") == "0/16 nodes: image repo/train"
     assert told("preempted by zebra/job-1", "default-scheduler") == "preempted by [another team]"
+
+
+def test_no_secret_is_shown() -> None:
+    assert told("exec failed: train --token=s3cr3t-v4lue", "kubelet") == "exec failed: train --token=•••"

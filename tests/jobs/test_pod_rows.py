@@ -62,6 +62,14 @@ def test_other_teams_are_not_named() -> None:
     assert list(texts_of(told)) == ["by zebra", "for zebra"]
 
 
+def test_what_a_program_said_at_its_end_is_shown_without_secrets() -> None:
+    said = "cannot start: train --api-key s3cr3t-v4lue"
+    (found,) = pod_rows([pod("p", container(state="terminated", exit_code=1, message=said), message=said)], OPEN)
+    assert found.notes == (
+        "cannot start: train --api-key •••", "main: cannot start: train --api-key •••; exit code 1",
+    )  # fmt: skip
+
+
 def test_those_in_trouble_first_then_by_number() -> None:
     pods = [pod("p-10"), pod("p-9"), pod("p-²"), pod("z", phase="Failed"), pod("y", is_stopping=True), pod("9" * 253)]
     assert [found.name for found in pod_rows(pods, OPEN)][:2] == ["z", "y"]

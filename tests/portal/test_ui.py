@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 from django.utils.translation import override
 
-from portal.templatetags.ui import ago, as_of, copy, duration, duration_texts, exact_text, icon, moment, since
+from portal.templatetags.ui import ago, as_of, copy, duration, duration_texts, icon, moment, since
 from tests.stories import START, minute
 
 
@@ -39,19 +39,20 @@ def test_what_is_unknown_is_said_to_be(nothing: Any) -> None:
 
 
 def test_a_moment_names_its_zone() -> None:
-    assert moment(START) == '<time datetime="2026-10-08T12:00:00+00:00">8 Oct 2026 12:00:00 UTC</time>'
+    assert moment(START) == '<time datetime="2026-10-08T12:00:00+00:00">8 Oct 2026 12:00:00</time> UTC'
     with timezone.override("America/Sao_Paulo"), override("pt-br"):
-        assert ">8 de out. de 2026, 09:00:00 horário de Brasília</time>" in moment(START)
+        assert moment(START).endswith(">8 de out. de 2026, 09:00:00</time> horário de Brasília")
 
 
 @pytest.mark.parametrize(
     ("zone", "text"),
-    [("UTC", "12:00:00 UTC"), ("Europe/Lisbon", "13:00:00 WEST"), ("America/Sao_Paulo", "09:00:00 Brasília time"),
-     ("America/Bahia", "09:00:00 UTC-03"), ("Asia/Kathmandu", "17:45:00 UTC+0545")],
+    [("UTC", "12:00:00</time> UTC"), ("Europe/Lisbon", "13:00:00</time> WEST"),
+     ("America/Sao_Paulo", "09:00:00</time> Brasília time"), ("America/Bahia", "09:00:00</time> UTC-03"),
+     ("Asia/Kathmandu", "17:45:00</time> UTC+0545")],
 )  # fmt: skip
 def test_zones_are_called_as_people_call_them(zone: str, text: str) -> None:
     with timezone.override(zone):
-        assert exact_text(START) == f"8 Oct 2026 {text}"
+        assert moment(START).endswith(f">8 Oct 2026 {text}")
 
 
 def test_an_age_carries_the_exact_time_for_the_script() -> None:
