@@ -1,7 +1,7 @@
 """Evictions of a batch of workloads: which are news, and the rows to write."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -13,8 +13,9 @@ from jobs.lost_work import Basis, IntervalIgnored, Work, read_interval
 from jobs.models import Eviction, Span, Workload
 from jobs.models.evictions import Source
 from jobs.observed import checkpoint_interval, work_of
-from jobs.preemptors import Preemptors, fill, name_late
+from jobs.preemptors import Preemptors, fill, learn_lacking, name_late
 from scheduling import names, objects
+from scheduling.messages import is_pending_preemption
 from scheduling.preemption_messages import PreemptionNotice, parse_preemption
 from teams.models import Cluster, NamespaceBinding
 
@@ -38,6 +39,7 @@ class EvictionWriter:
         telling = [ids[look.uid] for look in looks if look.uid in ids and tells_of_evictions(look)]
         self.known = _known(telling)
         self.seconds = _accumulated(telling)
+        self.preempting = dict(_preempting(looks))
         self.first_seen = {look.uid for look in looks} - ids.keys()
         self.news: News = defaultdict(list)
 
@@ -59,6 +61,7 @@ class EvictionWriter:
         if self.first_seen:
             name_late(self.cluster, self.first_seen)
         Eviction.objects.bulk_create(self._rows(unseen))
+        learn_lacking(self.cluster, self.preempting)
         is_open = Q(stopping__isnull=True) | Q(span__released_before__isnull=True)
         unfinished = Eviction.objects.filter(is_open, workload_id__in=set(touched), span__isnull=False)
         write_losses(unfinished.select_related("span"))
@@ -132,6 +135,14 @@ def _default_intervals(cluster: Cluster, namespaces: Iterable[str]) -> dict[str,
     """The teams' own defaults by namespace."""
     owned = NamespaceBinding.objects.current().filter(cluster=cluster, namespace__in=namespaces)
     return dict(owned.values_list("namespace", "team__checkpoint_seconds"))
+
+
+def _preempting(looks: Iterable[objects.Workload]) -> Iterator[tuple[str, str]]:
+    """Messages of those that wait for their victims, by uid."""
+    for look in looks:
+        reserved = look.conditions.get(names.QUOTA_RESERVED)
+        if reserved is not None and not reserved.status and is_pending_preemption(reserved.message):
+            yield look.uid, reserved.message
 
 
 class _Ended:

@@ -4,7 +4,7 @@ A preemptor that no list and no watch told of is known by its ClusterQueue at le
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -12,12 +12,21 @@ from functools import cached_property
 from django.db.models import Q
 
 from jobs.models import Eviction, Workload
+from scheduling import names
+from scheduling.messages import Obstacle, parse_pending
 from scheduling.preemption_messages import PreemptionNotice
 from teams.models import Cluster, NamespaceBinding
 from teams.queues import CurrentQueues, current_queues
 
-_NEEDED = ("uid", "job_uid", "namespace", "queue_name", "priority", "priority_class")
-_FIELDS = ("preemptor", "preemptor_team", "preemptor_queue", "preemptor_priority", "preemptor_priority_class")
+_NEEDED = ("uid", "job_uid", "namespace", "queue_name", "priority", "priority_class", "conditions")
+_FIELDS = (
+    "preemptor",
+    "preemptor_team",
+    "preemptor_queue",
+    "preemptor_priority",
+    "preemptor_priority_class",
+    "lacking",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +114,25 @@ def fill(eviction: Eviction, found: Preemptor) -> None:
     if found.workload is not None:
         eviction.preemptor_priority = found.workload.priority
         eviction.preemptor_priority_class = found.workload.priority_class
+        eviction.lacking = lacking(found.workload.condition(names.QUOTA_RESERVED).get("message") or "")
+
+
+def lacking(message: str) -> int | None:
+    """How many accelerators a workload is short of whose victims are being stopped; None where its message does not
+    say: Kueue writes it after the victims' own."""
+    told = parse_pending(message)
+    short = {
+        (each.pod_set, each.flavor): each.missing
+        for each in told.mentions
+        if each.obstacle is Obstacle.INSUFFICIENT_UNUSED_QUOTA and names.is_accelerator(each.resource) and each.missing
+    }
+    return sum(short.values()) if told.preempting and short else None
+
+
+def learn_lacking(cluster: Cluster, preempting: Mapping[str, str]) -> None:
+    """`preempting`: messages, by uid, of workloads that wait for their victims."""
+    for uid, message in preempting.items():
+        short = lacking(message)
+        if short is not None:
+            unknown = Eviction.objects.filter(cluster=cluster, preemptor_uid=uid, lacking__isnull=True)
+            unknown.update(lacking=short)

@@ -23,8 +23,9 @@ class Eviction(models.Model):
 
     Decided between `decided_after` and `decided_before`, equal where the decision itself was seen (`observed`); else
     only a counter moved. `span` is the hold that it ended, None where that was not seen or there was none. `preemption`
-    is Preempted's own reason. What is known of the preemptor was so at that time: its objects go. `priority`,
-    `priority_class` and `gpus` are the victim's.
+    is Preempted's own reason. What is known of the preemptor was so at that time: its objects go. `lacking`
+    is how many accelerators that one was short of, `gpus` how many the victim gave up; `priority` and `priority_class`
+    are the victim's.
 
     The loss is in GPU-seconds, None where it is not known; `stopping` is what was held after the decision, at most, and
     None until the quota came back. `by_flavor`: {flavor: [GPUs, low, expected, high, stopping]}. All of it is made of
@@ -53,6 +54,7 @@ class Eviction(models.Model):
     preemptor_queue = models.CharField(max_length=253, blank=True)
     preemptor_priority = models.BigIntegerField(null=True)
     preemptor_priority_class = models.CharField(max_length=253, blank=True)
+    lacking = models.BigIntegerField(null=True)
     preemptor_path = models.JSONField(default=list)
     preemptee_path = models.JSONField(default=list)
 
