@@ -220,7 +220,7 @@ def test_a_list_tells_nothing_of_other_teams(people: People, jobs: dict[str, Job
 def test_hostile_long_and_right_to_left_names_are_only_names(read: World, people: People) -> None:
     job = Job("odd").waits("no room")
     job.obj["metadata"]["ownerReferences"][0] |= {"name": "<script>alert(1)</script>", "kind": "<i>Kind</i>"}
-    longest = Job("x" * 240).waits("no room")
+    longest = Job("x" * 240, uid="uid-longest").waits("no room")
     read.see(job, longest)
     people.research.name = "فريق البحث <b>"
     people.research.save()
