@@ -44,6 +44,12 @@ def knows_all(running: RunningPortal) -> bool:
     return "own, " in team and all(f"/teams/{slug}/" in overview for slug in ("research", "vision", "serving"))
 
 
+def wait_until_told(running: RunningPortal, *jobs: str) -> None:
+    """Until the page of research, opened now, shows these jobs."""
+    session = running.signed_in("data-scientist")
+    wait_until(lambda: all(f">{job}<" in running.get("teams/research/", session).text for job in jobs), str(jobs))
+
+
 @pytest.fixture
 def still(portal: RunningPortal) -> Iterator[EmulatedCluster]:
     """The cluster with its clock held: nothing happens in it but by the test's hand."""

@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import Locator, Page, Request, Route, expect
 
 from tests.browser.cluster import EmulatedCluster
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, wait_until_told
+from tests.services.portal import RunningPortal
 
 pytestmark = pytest.mark.browser
 
@@ -15,13 +16,12 @@ TEAM = "/teams/research/"
 
 
 @pytest.fixture
-def page(visit: Visit, still: EmulatedCluster) -> Page:
+def page(visit: Visit, still: EmulatedCluster, portal: RunningPortal) -> Page:
     """The team's page with two jobs of the test's own that wait."""
     for name in ("alpha", "beta"):
         still.submit(name)
-    page = visit("data-scientist", may_be_refused=True)
-    expect(row_of(page, "beta")).to_be_visible(timeout=10_000)
-    return page
+    wait_until_told(portal, "alpha", "beta")
+    return visit("data-scientist", may_be_refused=True)
 
 
 def waiting(page: Page) -> Locator:
