@@ -8,7 +8,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
-from jobs.states import OVER
 from jobs.sync import LIVE
 from jobs.workload_csv import csv_lines
 from jobs.workload_filter import PER_PAGE, Group, WorkloadFilter, read_filter
@@ -83,7 +82,6 @@ def _page(request: Request, reach: Reach, context: dict[str, Any]) -> HttpRespon
             if each.slug in known
         ],
         "without_text": wanted.link(q=""),
-        "over": OVER,
         "reach": reach,
     }
     return render_live(request, "portal/workloads.html", context | list_context)
