@@ -84,6 +84,8 @@ def _label(by: SumBy, key: list[Any], sight: Sight) -> str:
 def _preemptor(sight: Sight, name: str | None, team: int | None, cluster: int, is_preempted: bool) -> str:
     if not is_preempted:
         return gettext("nobody")
+    if not name:
+        return gettext("unknown")
     if sight.everywhere or team in sight.teams or cluster in sight.clusters:
-        return name or gettext("unknown")
+        return name
     return gettext("another team")
