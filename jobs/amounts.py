@@ -44,6 +44,17 @@ def plain_amount(amount: int, resource: str) -> str:
     return number_format(gibibytes) if gibibytes or not amount else f"< {number_format(_TENTH)}"
 
 
+def gpu_hours_number(seconds: int) -> str:
+    """GPU-seconds as GPU-hours, to a tenth. A little is never 0."""
+    hours = (Decimal(seconds) / 3600).quantize(_TENTH, ROUND_HALF_UP)
+    return number_format(hours) if hours or not seconds else f"< {number_format(_TENTH)}"
+
+
+def gpu_hours_text(seconds: int) -> str:
+    """“7.5 GPU-h”."""
+    return gettext("%(count)s GPU-h") % {"count": gpu_hours_number(seconds)}
+
+
 def _cores(milli: int) -> Decimal:
     return Decimal(milli) / 1000
 

@@ -1,10 +1,11 @@
-"""Looks at workloads into Workload, Span and SpanUsage rows: the one comparison that list and watch share.
+"""Looks at workloads into Workload, Span, SpanUsage and Eviction rows: the one comparison that list and watch share.
 
 What is stored is compared with what was seen, in batches of at most `write_path.BATCH`, each in one short transaction
 under the cluster's lock. An object is skipped unless it is newer than what is stored: batches may come late or twice.
+Of several looks at one workload all those are stored, one after the other, whose holds or evictions the next one hides.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,8 +13,10 @@ from typing import Any
 from django.db import DataError
 
 from jobs import now as caches
+from jobs.eviction_rows import EvictionWriter
 from jobs.models import Span, Workload
 from jobs.observed import COLUMNS, row_of
+from jobs.rounds import in_rounds
 from jobs.span_rows import SpanWriter
 from jobs.states import OVER, JobState
 from portal.write_path import BATCH, exclusive, upsert
@@ -56,13 +59,22 @@ def write_workloads(
     of this cluster were last known to be as stored: what changed unseen did so after.
     """
     written, malformed = 0, []
-    for start in range(0, max(len(records), len(gone)), BATCH):
-        looks, unread = _looks(records[start : start + BATCH], cluster, now)
-        part = gone[start : start + BATCH]
-        changed, unstored = _store(cluster, looks, part, as_of=as_of, now=now, last_seen=last_seen or now)
+    for part, vanished in _transactions(in_rounds(records), gone):
+        looks, unread = _looks(part, cluster, now)
+        changed, unstored = _store(cluster, looks, vanished, as_of=as_of, now=now, last_seen=last_seen or now)
         written += changed
         malformed += unread + unstored
     return written, malformed
+
+
+def _transactions(
+    rounds: Sequence[Sequence[objects.Workload]], gone: Sequence[Vanished]
+) -> Iterator[tuple[Sequence[objects.Workload], Sequence[Vanished]]]:
+    """What is stored at once; who vanished goes with the last round."""
+    for number, looks in enumerate(rounds, 1):
+        vanished = gone if number == len(rounds) else ()
+        for start in range(0, max(len(looks), len(vanished)), BATCH):
+            yield looks[start : start + BATCH], vanished[start : start + BATCH]
 
 
 Look = tuple[objects.Workload, tuple[Any, ...]]
@@ -97,18 +109,14 @@ def _first_line(error: Exception) -> str:
 
 
 def _looks(records: Iterable[objects.Workload], cluster: Cluster, now: datetime) -> tuple[list[Look], list[str]]:
-    looks: dict[str, Look] = {}
+    looks: list[Look] = []
     malformed = []
     for record in records:
         try:
-            row = row_of(record, cluster.pk, now)
+            looks.append((record, row_of(record, cluster.pk, now)))
         except (BadQuantity, TypeError, AttributeError, KeyError) as error:
             malformed.append(f"Workload {record.key}: {error}")
-            continue
-        known = looks.get(record.uid)
-        if known is None or known[0].resource_version < record.resource_version:
-            looks[record.uid] = (record, row)
-    return list(looks.values()), malformed
+    return looks, malformed
 
 
 class _Batch:
@@ -145,14 +153,19 @@ class _Batch:
         """Returns how many workloads changed."""
         if not self.fresh and not self.gone:
             return 0
+        looks = [record for record, _ in self.fresh]
+        evictions = EvictionWriter(self.cluster, looks, self.ids, now=now, last_seen=last_seen)
         upsert(Workload, COLUMNS, [row for _, row in self.fresh], key=("cluster_id", "uid"), keep=("first_seen_at",))
         self._learn_ids()
-        spans = SpanWriter([self.ids[uid] for uid in self._touched()], now=now, last_seen=last_seen)
-        for record, _ in self.fresh:
-            spans.look(self.ids[record.uid], record)
+        workload_ids = [self.ids[uid] for uid in self._touched()]
+        spans = SpanWriter(workload_ids, now=now, last_seen=last_seen)
+        for record in looks:
+            pk = self.ids[record.uid]
+            spans.look(pk, record, evictions.look(pk, record, spans.held_since(pk)))
         for each in self.gone:
             spans.end(self.ids[each.uid], each.after, each.before, Span.End.DELETED)
         touched = spans.write()
+        evictions.write(workload_ids, spans.unseen)
         self._mark_gone()
         caches.refresh(self.cluster, touched)
         return len(self._touched())

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
+from jobs.lost_work import Work
 from jobs.states import HOLDING, OVER, JobState, state_of
 from scheduling import names
 from scheduling.accounting import workload_usage
@@ -12,9 +13,16 @@ from scheduling.objects import Condition, Workload
 from scheduling.parsing import pod_requests
 from scheduling.quantities import saturate
 from scheduling.queue_order import is_queued, queue_time
+from scheduling.reading import mapping
 
 Key: TypeAlias = tuple[str, str]
 """(flavor, resource)"""
+
+_LONGEST_TEXT = 253
+_WORK_OF_KIND = {
+    **dict.fromkeys(names.ENDPOINT_KINDS, Work.ENDPOINT.value),
+    **dict.fromkeys(names.SPACE_KINDS, Work.SPACE.value),
+}
 
 COLUMNS = (
     "cluster_id", "uid", "namespace", "name", "resource_version", "created_at", "queue_name", "queued_at", "is_queued",
@@ -117,8 +125,23 @@ def _status(workload: Workload) -> dict[str, Any]:
         "requeue_count": workload.requeue_count,
         "requeue_at": workload.requeue_at.isoformat() if workload.requeue_at else None,
         "deactivated": not workload.active,
+        "checkpoint_interval": checkpoint_interval(workload),
+        "work": work_of(workload),
     }
     return {name: value for name, value in status.items() if value not in ("", [], {}, 0, None)}
+
+
+def checkpoint_interval(workload: Workload) -> str:
+    """As somebody wrote it on a pod template, however long; empty if nobody did."""
+    annotations = (mapping(pod_set.template.get("metadata") or {}, "annotations") for pod_set in workload.pod_sets)
+    told = (each.get(names.CHECKPOINT_INTERVAL_ANNOTATION) for each in annotations)
+    return next((str(text)[:_LONGEST_TEXT] for text in told if text), "")
+
+
+def work_of(workload: Workload) -> str:
+    """What kind of work it is, where it is not training; empty for that."""
+    kind = workload.owner.kind if workload.owner else ""
+    return _WORK_OF_KIND.get(kind, "")
 
 
 def hold_of(workload: Workload) -> Hold | None:

@@ -58,17 +58,23 @@ class SpanWriter:
         self.ended: dict[tuple[int, datetime], _Ended] = {}
         self.held: dict[int, Hold] = {}
         self.decided: dict[tuple[int, datetime], datetime] = {}
+        self.unseen: dict[int, datetime] = {}
         self.touched: set[str] = set()
 
-    def look(self, workload_id: int, workload: Workload) -> None:
-        """One look at a workload that is in the cluster."""
+    def held_since(self, workload_id: int) -> datetime | None:
+        """When the latest stored hold began."""
+        known = self.known.get(workload_id)
+        return known.hold.reserved_at if known else None
+
+    def look(self, workload_id: int, workload: Workload, evictions: int = 0) -> None:
+        """One look at a workload that is in the cluster, which tells of so many evictions that were not known."""
         hold, past, known = hold_of(workload), past_hold_of(workload), self.known.get(workload_id)
         if past is not None:
             self._finish(workload_id, workload, past, known)
         elif hold is not None:
             self._hold(workload_id, hold, known)
         elif known is not None and known.is_open:
-            self._release(workload_id, workload, known)
+            self._release(workload_id, workload, known, evictions)
         elif known is not None and known.hold.evicted_at is None:
             self._date_eviction(workload_id, workload, known.hold)
 
@@ -84,7 +90,7 @@ class SpanWriter:
         if (workload_id, past.reserved_at) in self.closed:
             return
         if known and known.is_open and known.hold.reserved_at != past.reserved_at:
-            self._close(workload_id, known.hold, self.last_seen, past.reserved_at, Span.End.UNSEEN)
+            self._lose_sight(workload_id, known.hold, past.reserved_at)
         finished = released_at(workload, past.reserved_at)
         self._close(workload_id, past, finished or self.last_seen, finished or self.now, Span.End.FINISHED)
 
@@ -93,16 +99,25 @@ class SpanWriter:
             if known.hold == hold:
                 return
             if known.hold.reserved_at != hold.reserved_at:
-                self._close(workload_id, known.hold, self.last_seen, hold.reserved_at, Span.End.UNSEEN)
+                self._lose_sight(workload_id, known.hold, hold.reserved_at)
         self.held[workload_id] = hold
         self.touched.add(hold.cluster_queue)
         if known:
             self.touched.add(known.hold.cluster_queue)
 
-    def _release(self, workload_id: int, workload: Workload, known: _Known) -> None:
+    def _lose_sight(self, workload_id: int, hold: Hold, before: datetime, end: Span.End = Span.End.UNSEEN) -> None:
+        """The hold ended unseen, before something that was seen."""
+        if hold.evicted_at is None:
+            self.unseen[workload_id] = hold.reserved_at
+        self._close(workload_id, hold, self.last_seen, before, end)
+
+    def _release(self, workload_id: int, workload: Workload, known: _Known, evictions: int) -> None:
         hold = known.hold
         released = released_at(workload, hold.reserved_at)
         evicted = _evicted_since(workload, hold)
+        if evicted and (evictions > 1 or hold.evicted_at not in (None, evicted)):
+            # The eviction that is told ended another hold, which nobody saw.
+            return self._lose_sight(workload_id, hold, evicted, Span.End.EVICTED)
         end = Span.End.FINISHED if workload.is_finished else Span.End.EVICTED
         self._close(
             workload_id,

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext
 
+from jobs.eviction_words import why_evicted
 from jobs.models import Workload
 from jobs.reasons import Reason
 from jobs.states import OVER, WAITING, JobState
 from jobs.time_to_start import Actor
 from jobs.wording import share_text
 from scheduling import names
+from scheduling.evictions import eviction_reason
 
 _STOPPED = (JobState.GIVING_BACK, JobState.INTERRUPTED, JobState.PAUSED)
 
@@ -64,22 +66,11 @@ def _why_stopped(workload: Workload) -> Iterator[str]:
     evicted = workload.condition(names.EVICTED)
     if workload.is_over or workload.state not in _STOPPED or not evicted.get("status"):
         return
-    reason = evicted.get("reason")
-    if reason == names.PREEMPTED:
-        reason = workload.condition(names.PREEMPTED).get("reason")
-    plain = {
-        names.IN_CLUSTER_QUEUE: gettext("A job of higher priority in the same queue needed its place."),
-        names.IN_COHORT_RECLAMATION: gettext("It ran on borrowed quota, and the lender took it back."),
-        names.IN_COHORT_FAIR_SHARING: gettext("Another team had less than its fair share and took over."),
-        names.IN_COHORT_RECLAIM_WHILE_BORROWING: gettext("A job of higher priority elsewhere in the cohort took over."),
-        names.PODS_READY_TIMEOUT: gettext("Its pods were not ready in time."),
-        names.ADMISSION_CHECK: gettext("An admission check withdrew its consent."),
-        names.NODE_FAILURES: gettext("Nodes that it ran on failed."),
-        names.CLUSTER_QUEUE_STOPPED: gettext("The queue was stopped."),
-        names.LOCAL_QUEUE_STOPPED: gettext("The queue was stopped."),
-        names.DEACTIVATED: gettext("It was switched off."),
-    }
-    yield plain.get(str(reason), gettext("The cluster names a cause that the portal does not know."))
+    told = eviction_reason(str(evicted.get("reason")))
+    preemption = str(workload.condition(names.PREEMPTED).get("reason"))
+    yield (told and why_evicted(told, preemption)) or gettext(
+        "The cluster names a cause that the portal does not know."
+    )
 
 
 def _actor(workload: Workload, reason: Reason | None) -> Actor | None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext
 
-from jobs.workload_filter import NONE, Age, WorkloadFilter
+from jobs.addresses import NONE, Age, ListAddress
+from jobs.workload_filter import WorkloadFilter
 from jobs.workload_list import Options, Reach
 
 
@@ -29,9 +30,9 @@ def choices_of(wanted: WorkloadFilter, options: Options, reach: Reach) -> list[C
     states = [(state.value, str(state.label)) for state in wanted.group_states]
     found = {
         "state": (gettext("State"), states),
-        "kind": (gettext("Kind"), _named(options.kinds)),
-        "priority": (gettext("Priority class"), [(NONE, gettext("none")), *_named(options.priority_classes)]),
-        "queue": (gettext("Queue"), _named(options.queues)),
+        "kind": (gettext("Kind"), named(options.kinds)),
+        "priority": (gettext("Priority class"), [(NONE, gettext("none")), *named(options.priority_classes)]),
+        "queue": (gettext("Queue"), named(options.queues)),
         "created": (gettext("Created"), [(age.value, str(age.label)) for age in Age]),
     }
     if len(reach.clusters) > 1 or wanted.cluster:
@@ -40,10 +41,10 @@ def choices_of(wanted: WorkloadFilter, options: Options, reach: Reach) -> list[C
         teams = sorted({(owner.slug, owner.name) for owner in reach.owners.values()})
         found["team"] = (gettext("Team"), [(NONE, gettext("no team")), *teams])
         found["stuck"] = (gettext("Stuck"), [("1", gettext("eviction does not end"))])
-    return [_choice(wanted, name, label, known) for name, (label, known) in found.items()]
+    return [choice(wanted, name, label, known) for name, (label, known) in found.items()]
 
 
-def _choice(wanted: WorkloadFilter, name: str, label: str, known: list[tuple[str, str]]) -> Choice:
+def choice(wanted: ListAddress, name: str, label: str, known: list[tuple[str, str]]) -> Choice:
     """What is chosen can be chosen, also where no workload of late has it."""
     value = getattr(wanted, name)
     text = "1" if value is True else value or ""
@@ -52,5 +53,5 @@ def _choice(wanted: WorkloadFilter, name: str, label: str, known: list[tuple[str
     return Choice(name, label, known, text, wanted.link(**{name: type(value)()}))
 
 
-def _named(names: Iterable[str]) -> list[tuple[str, str]]:
+def named(names: Iterable[str]) -> list[tuple[str, str]]:
     return [(name, name) for name in names]

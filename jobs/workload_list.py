@@ -1,25 +1,28 @@
 """Reads of one list of workloads: counted, put in order and cut to a page by the database, whatever its length."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db.models import Case, Count, F, Q, Value, When
 from django.db.models.expressions import OrderBy
 from django.db.models.functions import Coalesce
 
 from accounts.models import User
+from jobs.addresses import LENGTH_OF, NONE
 from jobs.attention import overdue
 from jobs.called import called, called_from_the_start
 from jobs.models import Workload
 from jobs.models.workloads import WorkloadQuerySet
 from jobs.states import OVER, JobState
-from jobs.workload_filter import LENGTH_OF, NONE, STATES_OF, Column, Group, WorkloadFilter
+from jobs.workload_filter import STATES_OF, Column, Group, WorkloadFilter
 from teams.models import Cluster, NamespaceBinding
 from teams.permissions import Permission
 from teams.roles import roles_of
+
+Row = TypeVar("Row")
 
 _OPTIONS_FROM = 1000  # of so many workloads, the news first; an address may name others
 
@@ -99,15 +102,15 @@ def narrowed(reach: Reach, wanted: WorkloadFilter, now: datetime) -> WorkloadQue
     if reach.hidden or others:
         found = found.exclude(cluster__in=[*reach.hidden, *others])
     if not reach.is_everything:
-        found = found.filter(_in(reach.namespaces()))
+        found = found.filter(in_namespaces(reach.namespaces()))
     if wanted.q and reach.is_everything:
         found = found.filter(called_from_the_start(wanted.q, [c.pk for c in reach.clusters]))
     elif wanted.q:
         found = found.filter(called(wanted.q))
     if wanted.team == NONE:
-        found = found.exclude(_in(reach.namespaces()))
+        found = found.exclude(in_namespaces(reach.namespaces()))
     elif wanted.team:
-        found = found.filter(_in(reach.namespaces(wanted.team)))
+        found = found.filter(in_namespaces(reach.namespaces(wanted.team)))
     if wanted.stuck:
         found = found.live().filter(pk__in=overdue(now).values("workload"))
     if wanted.created:
@@ -116,7 +119,8 @@ def narrowed(reach: Reach, wanted: WorkloadFilter, now: datetime) -> WorkloadQue
     return found.filter(**{name: "" if value == NONE else value for name, value in exact.items() if value})
 
 
-def _in(namespaces: Namespaces) -> Q:
+def in_namespaces(namespaces: Namespaces) -> Q:
+    """For rows with a cluster and a namespace."""
     found = Q(pk__in=[])
     for cluster, names in namespaces.items():
         found |= Q(cluster=cluster, namespace__in=names)
@@ -149,10 +153,10 @@ def tally(workloads: WorkloadQuerySet) -> Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class Page(Generic[Row]):
     """One page of a list; `first` and `last` count from 1, 0 in an empty list."""
 
-    workloads: Sequence[Workload]
+    rows: Sequence[Row]
     number: int
     pages: int
     total: int
@@ -160,19 +164,28 @@ class Page:
 
     @property
     def last(self) -> int:
-        return self.first + len(self.workloads) - 1 if self.workloads else 0
+        return self.first + len(self.rows) - 1 if self.rows else 0
 
 
-def page_of(workloads: WorkloadQuerySet, wanted: WorkloadFilter, total: int) -> Page:
-    """The page that is asked for, or the last one."""
-    pages = max(1, -(-total // wanted.per))
-    number = min(wanted.page, pages)
-    start = (number - 1) * wanted.per
+def cut_page(ask: Callable[[int, int], Iterable[Row]], total: int, number: int, per: int) -> Page[Row]:
+    """The page that is asked for, or the last one; `ask` gives the rows from one place to before another."""
+    pages = max(1, -(-total // per))
+    number = min(number, pages)
+    start = (number - 1) * per
+    rows = list(ask(start, start + per)) if total else []
+    return Page(rows, number, pages, total, start + 1 if rows else 0)
+
+
+def page_of(workloads: WorkloadQuerySet, wanted: WorkloadFilter, total: int) -> Page[Workload]:
+    """One page of the workloads."""
     order = order_by(wanted)
-    keys = of_states(workloads, wanted).order_by(*order).values("pk")[start : start + wanted.per]
-    rows = Workload.objects.filter(pk__in=keys).order_by(*order).defer("labels").select_related("cluster")
-    shown = list(rows) if total else []
-    return Page(shown, number, pages, total, start + 1 if shown else 0)
+    ordered = of_states(workloads, wanted).order_by(*order).values("pk")
+
+    def ask(start: int, end: int) -> WorkloadQuerySet:
+        rows = Workload.objects.filter(pk__in=ordered[start:end]).order_by(*order)
+        return rows.defer("labels").select_related("cluster")
+
+    return cut_page(ask, total, wanted.page, wanted.per)
 
 
 def of_states(workloads: WorkloadQuerySet, wanted: WorkloadFilter) -> WorkloadQuerySet:

@@ -5,6 +5,8 @@ from django.views.i18n import set_language
 
 from portal import signin
 from portal.views.cluster import cluster_page
+from portal.views.eviction import eviction_page
+from portal.views.evictions import team_evictions, team_evictions_csv, team_lost
 from portal.views.gallery import gallery
 from portal.views.home import home
 from portal.views.me import me
@@ -27,6 +29,9 @@ urlpatterns = [
     path("teams/<slug:slug>/workloads/", team_workloads, name="team-workloads"),
     path("teams/<slug:slug>/workloads.csv", team_workloads_csv, name="team-workloads-csv"),
     path("search/", search_page, name="search"),
+    path("teams/<slug:slug>/evictions/", team_evictions, name="team-evictions"),
+    path("teams/<slug:slug>/evictions.csv", team_evictions_csv, name="team-evictions-csv"),
+    path("teams/<slug:slug>/lost/", team_lost, name="team-lost"),
     path("gallery/", gallery, name="gallery"),
     path("me/", me, name="me"),
     path("platform/", overview, name="overview"),
@@ -34,6 +39,7 @@ urlpatterns = [
     path("platform/workloads.csv", all_workloads_csv, name="all-workloads-csv"),
     path("platform/clusters/<slug:slug>/", cluster_page, name="cluster"),
     path("clusters/<slug:cluster>/workloads/<str:uid>/", workload_page, name="workload"),
+    path("clusters/<slug:cluster>/workloads/<str:uid>/evictions/<int:key>/", eviction_page, name="eviction"),
     path("clusters/<slug:cluster>/workloads/<str:uid>/pods/", workload_pods, name="workload-pods"),
     path("clusters/<slug:cluster>/workloads/<str:uid>/events/", workload_events, name="workload-events"),
     path("clusters/<slug:cluster>/workloads/<str:uid>/manifest/", workload_manifest, name="workload-manifest"),

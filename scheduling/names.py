@@ -20,6 +20,16 @@ NODE_SCHEDULABLE: Final = "Schedulable"
 TEAM_LABEL: Final = "sagemaker.amazonaws.com/quota-allocation-id"
 MANAGED_QUEUE_LABEL: Final = "sagemaker.amazonaws.com/sagemaker-managed-queue"
 
+# The portal's own annotations
+CHECKPOINT_INTERVAL_ANNOTATION: Final = "hyperpod-portal/checkpoint-interval"
+
+# Kinds of jobs that serve, or that a person works in: what they lose is not work
+ENDPOINT_KINDS: Final = (
+    "InferenceEndpointConfig", "JumpStartModel", "Deployment", "ReplicaSet", "StatefulSet", "LeaderWorkerSet",
+    "RayService",
+)  # fmt: skip
+SPACE_KINDS: Final = ("Workspace",)
+
 # The label with their job's name that pods of some kinds of jobs carry
 _TRAINING_JOB_LABEL: Final = "training.kubeflow.org/job-name"
 _JOB_SET_LABEL: Final = "jobset.sigs.k8s.io/jobset-name"
@@ -62,6 +72,11 @@ LOCAL_QUEUE_STOPPED: Final = "LocalQueueStopped"
 DEACTIVATED: Final = "Deactivated"
 PODS_READY_TIMEOUT: Final = "PodsReadyTimeout"
 NODE_FAILURES: Final = "NodeFailures"
+FLAVOR_MIGRATION: Final = "FlavorMigration"
+
+# Causes that come with them
+REQUEUING_LIMIT_EXCEEDED: Final = "RequeuingLimitExceeded"
+MAXIMUM_EXECUTION_TIME_EXCEEDED: Final = "MaximumExecutionTimeExceeded"
 
 # Reasons of Finished
 SUCCEEDED: Final = "Succeeded"

@@ -11,6 +11,7 @@ from typing import Any
 
 from scheduling import names, parsing
 from scheduling.objects import ClusterQueue, Cohort, LocalQueue, PriorityClass, ResourceFlavor, Workload
+from scheduling.preemption_messages import parse_preemption, previously
 
 Json = dict[str, Any]
 
@@ -134,9 +135,9 @@ class Job:
         }
         self.obj["status"]["admission"] = {"clusterQueue": self.queue, "podSetAssignments": [assigned]}
         self.condition(names.QUOTA_RESERVED, True, at)
-        for kind in (names.EVICTED, names.PREEMPTED):
-            if any(c["type"] == kind for c in self.obj["status"]["conditions"]):
-                self.condition(kind, False, at, names.QUOTA_RESERVED, "Previously: it was")
+        for told in [c for c in self._conditions if c["type"] in (names.EVICTED, names.PREEMPTED)]:
+            if told["status"] == "True":
+                self.condition(told["type"], False, at, names.QUOTA_RESERVED, previously(told["message"]))
         return self.touch()
 
     def admit(self, at: float, flavor: str = P5) -> "Job":
@@ -144,18 +145,41 @@ class Job:
             self.reserve(at, flavor)
         return self.condition(names.ADMITTED, True, at)
 
-    def evict(self, at: float, reason: str = names.PREEMPTED, message: str = "Preempted") -> "Job":
-        """The eviction is decided; the quota is still held."""
+    def evict(
+        self, at: float, reason: str = names.PREEMPTED, message: str = "Preempted", cause: str = "", counts: bool = True
+    ) -> "Job":
+        """The eviction is decided; the quota is still held. Before 0.12 Kueue `counts` none."""
         if reason == names.PREEMPTED:
-            self.condition(names.PREEMPTED, True, at, names.IN_COHORT_RECLAMATION, message)
-        return self.condition(names.EVICTED, True, at, reason, message)
+            rule = parse_preemption(message).reason or names.IN_COHORT_RECLAMATION
+            self.condition(names.PREEMPTED, True, at, rule, message)
+        if counts:
+            self._count(reason, cause)
+        is_told = cause and reason == names.DEACTIVATED
+        return self.condition(names.EVICTED, True, at, f"{reason}DueTo{cause}" if is_told else reason, message)
+
+    def _count(self, reason: str, cause: str) -> None:
+        counters = self.obj["status"].setdefault("schedulingStats", {"evictions": []})["evictions"]
+        for counter in counters:
+            if (counter["reason"], counter["underlyingCause"]) == (reason, cause):
+                counter["count"] += 1
+                return
+        counters.append({"reason": reason, "underlyingCause": cause, "count": 1})
 
     def release(self, at: float, message: str = "") -> "Job":
         """The evicted workload gave its quota back and may be queued again."""
         self.obj["status"].pop("admission", None)
+        self._add_up(at)
         self.condition(names.ADMITTED, False, at, "NoReservation")
         self.condition(names.REQUEUED, True, at, names.PREEMPTED)
         return self.waits(message, at)
+
+    def _add_up(self, at: float) -> None:
+        """What the admission lasted, in whole seconds."""
+        admitted = next((c for c in self._conditions if c["type"] == names.ADMITTED and c["status"] == "True"), None)
+        if admitted is not None:
+            seconds = int((minute(at) - datetime.fromisoformat(admitted["lastTransitionTime"])).total_seconds())
+            key = "accumulatedPastExecutionTimeSeconds"
+            self.obj["status"][key] = self.obj["status"].get(key, 0) + seconds
 
     def finish(self, at: float, reason: str = names.SUCCEEDED) -> "Job":
         return self.condition(names.FINISHED, True, at, reason)

@@ -8,7 +8,7 @@ from typing import Any
 from jobs import now as caches
 from jobs.ledger import Vanished, write_workloads
 from jobs.listings import Kind, write_queue_changes
-from jobs.models import QueueNow, Span, SpanUsage, TeamNow, Workload
+from jobs.models import Eviction, QueueNow, Span, SpanUsage, TeamNow, Workload
 from jobs.sync import SOURCES
 from portal.models import SourceState
 from portal.write_path import exclusive
@@ -128,6 +128,9 @@ def ledger(cluster: Cluster) -> dict[str, list[tuple[Any, ...]]]:
         ),
         "usages": SpanUsage.objects.filter(span__in=spans).values_list(
             "span__workload__uid", "span__reserved_at", "flavor", "resource", "amount", "valid_to"
+        ),
+        "evictions": Eviction.objects.filter(cluster=cluster).values_list(
+            "workload__uid", "reason", "cause", "ordinal", "observed", "decided_before", "lost_high", "stopping"
         ),
         "queues": QueueNow.objects.filter(cluster=cluster).values_list(
             "cluster_queue", "flavor", "resource", "reservation", "usage", "borrowed", "lent_low", "lent_high"

@@ -8,12 +8,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
+from jobs.addresses import PER_PAGE, page_links
 from jobs.states import OVER
 from jobs.sync import LIVE
 from jobs.workload_csv import csv_lines
-from jobs.workload_filter import PER_PAGE, Group, WorkloadFilter, read_filter
+from jobs.workload_filter import Group, read_filter
 from jobs.workload_form import choices_of
-from jobs.workload_list import Page, Reach, narrowed, options_of, page_of, reach_of_all, reach_of_team, tally
+from jobs.workload_list import Reach, narrowed, options_of, page_of, reach_of_all, reach_of_team, tally
 from jobs.workload_rows import rows_of
 from portal.live import Slugs, live, render_live
 from portal.views.team import clusters_of_team
@@ -68,9 +69,9 @@ def _page(request: Request, reach: Reach, context: dict[str, Any]) -> HttpRespon
         "notes": notes,
         "groups": [(group, counts.groups[group], wanted.group_link(group)) for group in Group],
         "page": page,
-        "pages": _links(wanted, page),
+        "pages": page_links(wanted, page.number, page.pages),
         "rows": rows_of(
-            page.workloads, reach, with_places=shows_places, with_shares=wanted.group in (Group.NOW, Group.RUNNING)
+            page.rows, reach, with_places=shows_places, with_shares=wanted.group in (Group.NOW, Group.RUNNING)
         ),
         "shows_places": shows_places,
         "shows_queue": not reach.is_everything and len(options.queues) > 1,
@@ -87,16 +88,6 @@ def _page(request: Request, reach: Reach, context: dict[str, Any]) -> HttpRespon
         "reach": reach,
     }
     return render_live(request, "portal/workloads.html", context | list_context)
-
-
-def _links(wanted: WorkloadFilter, page: Page) -> dict[str, str]:
-    """Addresses of the pages beside the one shown; none of a page that is not there."""
-    numbers = {"first": 1, "previous": page.number - 1, "next": page.number + 1, "last": page.pages}
-    return {
-        name: wanted.link(page=number)
-        for name, number in numbers.items()
-        if number != page.number and 1 <= number <= page.pages
-    }
 
 
 def _csv(request: Request, reach: Reach, filename: str) -> StreamingHttpResponse:

@@ -36,11 +36,13 @@ class TeamQuerySet(models.QuerySet["Team"]):
 
 
 class Team(models.Model):
-    """A team of the company, in any number of clusters. Archived, never deleted."""
+    """A team of the company, in any number of clusters. Archived, never deleted. `checkpoint_seconds`: how often its
+    jobs save their work, where they do not say so themselves."""
 
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=100)
     cost_centre = models.ForeignKey(CostCentre, models.PROTECT, related_name="teams", null=True, blank=True)
+    checkpoint_seconds = models.PositiveIntegerField(null=True, blank=True)
     archived_at = models.DateTimeField(null=True, blank=True)
 
     objects = TeamQuerySet.as_manager()

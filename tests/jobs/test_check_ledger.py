@@ -3,7 +3,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from jobs.models import QueueNow, Span, SpanUsage
+from jobs.models import Eviction, QueueNow, Span, SpanUsage
 from teams.models import NodeCapacity, QuotaLine, SpecVersion
 from tests.stories import P5, Job, cluster_queue, minute
 from tests.worlds import World
@@ -105,4 +105,15 @@ def test_caches_that_differ_are_told_and_mended(shared: World) -> None:
     QueueNow.objects.update(reservation=99)
     (fault,) = check()
     assert fault.startswith("Cluster gpu-one: 2 cached rows differed")
+    assert check() == []
+
+
+def test_losses_that_differ_from_their_spans_are_told_and_mended(shared: World) -> None:
+    job = Job().admit(5)
+    shared.see(job)
+    shared.see(job.evict(9))
+    shared.see(job.release(10))
+    Eviction.objects.update(lost_high=0)
+    (fault,) = check()
+    assert fault == "Cluster gpu-one: 1 evictions cost something else; they were mended"
     assert check() == []

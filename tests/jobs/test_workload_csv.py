@@ -8,7 +8,8 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.workload_csv import HEADER, csv_lines, safe
+from jobs.csv_text import safe
+from jobs.workload_csv import HEADER, csv_lines
 from jobs.workload_filter import Group, WorkloadFilter
 from jobs.workload_list import narrowed, page_of, reach_of_all, reach_of_team
 from tests.stories import P5, START, Job

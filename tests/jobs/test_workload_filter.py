@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jobs.addresses import PER_PAGE, Age
 from jobs.states import JobState
-from jobs.workload_filter import PER_PAGE, STATES_OF, Age, Column, Group, WorkloadFilter, read_filter
+from jobs.workload_filter import STATES_OF, Column, Group, WorkloadFilter, read_filter
 
 NAMES = (
     "q",

@@ -7,9 +7,10 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from jobs.addresses import NONE, PER_PAGE
 from jobs.models import Workload
 from jobs.states import JobState
-from jobs.workload_filter import NONE, PER_PAGE, Column, Group, WorkloadFilter
+from jobs.workload_filter import Column, Group, WorkloadFilter
 from jobs.workload_list import (
     Page,
     Reach,
@@ -171,7 +172,7 @@ def page(wanted: WorkloadFilter, reach: Reach) -> Page:
 
 
 def in_order(sort: str, **wanted: Any) -> list[str]:
-    return [w.title for w in page(WorkloadFilter(sort=sort, **wanted), reach_of_team("research")).workloads]
+    return [w.title for w in page(WorkloadFilter(sort=sort, **wanted), reach_of_team("research")).rows]
 
 
 @pytest.mark.parametrize(
@@ -215,7 +216,7 @@ def test_pages_hold_every_row_once_whatever_the_order(shared: World) -> None:
             assert [(p.number, p.pages, p.total, p.first, p.last) for p in pages] == [
                 (1, 3, 60, 1, 25), (2, 3, 60, 26, 50), (3, 3, 60, 51, 60),
             ]  # fmt: skip
-            assert len({w.pk for p in pages for w in p.workloads}) == 60
+            assert len({w.pk for p in pages for w in p.rows}) == 60
 
 
 def test_beyond_the_last_page_is_the_last(shared: World) -> None:
@@ -258,14 +259,14 @@ def test_what_there_is_to_choose_from(many: World) -> None:
 )
 def test_any_filter_counts_what_it_shows(many: World, wanted: dict[str, Any]) -> None:
     shown = page(WorkloadFilter(**wanted, of_all=True), reach_of_all())
-    assert shown.total == len(shown.workloads)  # all on the first page
+    assert shown.total == len(shown.rows)  # all on the first page
 
 
 def test_the_length_of_a_list_is_not_read_into_memory(shared: World, django_assert_num_queries: Any) -> None:
     shared.see(*(Job(f"job-{n:03}").waits("no room") for n in range(30)))
     found = narrowed(reach_of_team("research"), WorkloadFilter(), START)
     with django_assert_num_queries(1):
-        rows = page_of(found, WorkloadFilter(), 30).workloads
+        rows = page_of(found, WorkloadFilter(), 30).rows
         assert [row.cluster.slug for row in rows] == ["gpu-one"] * 25
 
 

@@ -14,7 +14,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
-from jobs.models import Workload
+from jobs.models import Eviction, Workload
 from teams.models import Cluster, Team
 from tests.factories import MembershipFactory, UserFactory
 from tests.gateways.scripted import ScriptedServer, listing, reply, write_kubeconfig
@@ -84,6 +84,7 @@ def night(zoo: World, jobs: dict[str, Job], people: People, tmp_path: Path, sett
     values = {
         "slug": ["research", "vision", "zebra", "nobodys", zoo.cluster.slug],
         "cluster": [zoo.cluster.slug, "nobodys"],
+        "key": [str(key) for key in Eviction.objects.values_list("pk", flat=True)],
         "uid": [*Workload.objects.values_list("uid", flat=True), UNKNOWN_UID],
     }
     yield Night(people, keeper, addresses(values) | {f"/search/?q={text}": "search" for text in OF_EVERYBODY})
@@ -167,6 +168,7 @@ def test_where_names_are_switched_on_the_same_crawl_reads_them(night: Night) -> 
 ASKED = (
     ("q", "zebra"), ("q", "zebra-llm"), ("q", THEIR_UID), ("team", "zebra"), ("queue", "zebra-lq"),
     ("queue", "zebra-cq"), ("kind", "zebra"), ("sort", "zebra"), ("page", "zebra"),
+    ("by", "zebra"), ("reason", "zebra"), ("sums", "zebra"),
 )  # fmt: skip
 
 

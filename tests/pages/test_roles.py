@@ -8,6 +8,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from jobs.models import Eviction
 from tests.pages.reading import visit
 from tests.people import People
 from tests.stories import START, Job
@@ -30,6 +31,18 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "team-workloads-csv research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
     "team-workloads-csv vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
     "team-workloads-csv unknown": (SIGN_IN, *(404,) * 8),
+    "team-evictions research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
+    "team-evictions vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
+    "team-evictions unknown": (SIGN_IN, *(404,) * 8),
+    "team-evictions-csv research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
+    "team-evictions-csv vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
+    "team-evictions-csv unknown": (SIGN_IN, *(404,) * 8),
+    "team-lost research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
+    "team-lost vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
+    "team-lost unknown": (SIGN_IN, *(404,) * 8),
+    "eviction research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
+    "eviction vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
+    "eviction unknown": (SIGN_IN, *(404,) * 8),
     "workload research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
     "workload vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
     "workload unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404),
@@ -57,13 +70,18 @@ MATRIX: dict[str, tuple[object, ...]] = {
 
 @pytest.fixture
 def everything(shared: World) -> World:
-    shared.see(*(Job("job", f"hyperpod-ns-{team}", uid=f"uid-{team}") for team in ("research", "vision")))
+    jobs = [Job("job", f"hyperpod-ns-{team}", uid=f"uid-{team}").admit(-9) for team in ("research", "vision")]
+    shared.see(*jobs)
+    shared.see(*(job.evict(-5).release(-4) for job in jobs))
     shared.see(Job("job", "of-nobody", uid="uid-of-nobody"))
     return shared
 
 
 def address(entry: str) -> str:
     name, _, target = entry.partition(" ")
+    if name == "eviction":
+        eviction = Eviction.objects.filter(workload__uid=f"uid-{target}").first()
+        return reverse(name, args=["gpu-one", f"uid-{target}", eviction.pk if eviction else 2**63])
     if name.startswith("workload"):
         return reverse(name, args=["gpu-one", f"uid-{target}"])
     return reverse(name, args=[target] if target else [])

@@ -9,7 +9,8 @@ from django.db import models
 from django.db.models import F
 
 from jobs import now as caches
-from jobs.models import Span
+from jobs.eviction_losses import write_losses
+from jobs.models import Eviction, Span
 from portal.write_path import exclusive
 from teams.models import Cluster, NamespaceBinding, NodeCapacity, QuotaLine, SpecVersion
 
@@ -25,7 +26,7 @@ class Command(BaseCommand):
     help = "Check the ledger; prints a line per fault and exits with 1 if there is one."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        faults = [*_dated_rows(), *_spans(), *_cache_faults()]
+        faults = [*_dated_rows(), *_spans(), *_cache_faults(), *_loss_faults()]
         for fault in faults:
             self.stdout.write(fault)
         self.stdout.write(f"{len(faults)} faults")
@@ -76,3 +77,11 @@ def _cache_faults() -> Iterator[str]:
             differing = caches.refresh(cluster)
         if differing:
             yield f"Cluster {cluster.slug}: {differing} cached rows differed from the ledger; they were mended"
+
+
+def _loss_faults() -> Iterator[str]:
+    for cluster in Cluster.objects.all():
+        with exclusive(cluster.slug):
+            differing = write_losses(Eviction.objects.filter(cluster=cluster).select_related("span"))
+        if differing:
+            yield f"Cluster {cluster.slug}: {differing} evictions cost something else; they were mended"

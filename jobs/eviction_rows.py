@@ -1,0 +1,186 @@
+"""Evictions of a batch of workloads: which are news, and the rows to write."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Max, Q
+
+from jobs.episodes import Episode, Known, new_episodes, tells_of_evictions
+from jobs.eviction_losses import write_losses
+from jobs.lost_work import Basis, IntervalIgnored, Work, read_interval
+from jobs.models import Eviction, Span, Workload
+from jobs.models.evictions import Source
+from jobs.observed import checkpoint_interval, work_of
+from jobs.preemptors import Preemptors, fill, learn_lacking, name_late
+from scheduling import names, objects
+from scheduling.messages import is_pending_preemption
+from scheduling.preemption_messages import PreemptionNotice, parse_preemption
+from teams.models import Cluster, NamespaceBinding
+
+News = dict[int, list[tuple[objects.Workload, Episode]]]
+
+
+class EvictionWriter:
+    """Collects the evictions that one batch tells of; `write` stores them. Make it before the workloads' rows are
+    written, and use it inside `exclusive(cluster)`. `ids`: keys of those workloads that are stored, by uid."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        looks: Iterable[objects.Workload],
+        ids: Mapping[str, int],
+        *,
+        now: datetime,
+        last_seen: datetime,
+    ) -> None:
+        self.cluster, self.now, self.last_seen = cluster, now, last_seen
+        telling = [ids[look.uid] for look in looks if look.uid in ids and tells_of_evictions(look)]
+        self.known = _known(telling)
+        self.seconds = _accumulated(telling)
+        self.preempting = dict(_preempting(looks))
+        self.first_seen = {look.uid for look in looks} - ids.keys()
+        self.news: News = defaultdict(list)
+
+    def look(self, workload_id: int, workload: objects.Workload, held_since: datetime | None) -> int:
+        """How many evictions one look tells of that were not known. `held_since`: the latest hold stored before it."""
+        if not tells_of_evictions(workload):
+            return 0
+        known = self.known[workload_id]
+        known.held_since = held_since
+        is_first = workload.uid in self.first_seen and workload.created_at is not None
+        since = workload.created_at if is_first and workload.created_at else self.last_seen
+        found = new_episodes(workload, known, since=since, now=self.now)
+        self.news[workload_id] += [(workload, episode) for episode in found]
+        return len(found)
+
+    def write(self, touched: Iterable[int], unseen: Mapping[int, datetime]) -> None:
+        """Store them, after the spans. `unseen`: per workload the hold whose end nobody saw, by its beginning; of the
+        `touched` workloads earlier evictions are priced anew, whose quota may have come back."""
+        if self.first_seen:
+            name_late(self.cluster, self.first_seen)
+        Eviction.objects.bulk_create(self._rows(unseen))
+        learn_lacking(self.cluster, self.preempting)
+        is_open = Q(stopping__isnull=True) | Q(span__released_before__isnull=True)
+        unfinished = Eviction.objects.filter(is_open, workload_id__in=set(touched), span__isnull=False)
+        write_losses(unfinished.select_related("span"))
+
+    def _rows(self, unseen: Mapping[int, datetime]) -> list[Eviction]:
+        told = [(pk, workload, each) for pk, found in self.news.items() for workload, each in found]
+        if not told:
+            return []
+        notices = {each.message: parse_preemption(each.message) for _, _, each in told}
+        preemptors = Preemptors(self.cluster, notices.values())
+        spans = _Ended({pk: [each for _, each in found] for pk, found in self.news.items()}, unseen)
+        defaults = _default_intervals(self.cluster, {workload.namespace for _, workload, _ in told})
+        rows = []
+        for pk, workload, episode in told:
+            notice = notices[episode.message]
+            row = Eviction(cluster=self.cluster, workload_id=pk, **_columns(workload, episode, notice))
+            row.checkpoint_seconds, row.checkpoint_source = _interval(workload, defaults.get(workload.namespace))
+            row.span = spans.by(pk, episode)
+            if row.span is None and episode.observed and workload.accumulated_seconds == self.seconds.get(pk, 0):
+                _costs_nothing(row)
+            fill(row, preemptors.of(notice, episode.before))
+            rows.append(row)
+        return rows
+
+
+def _columns(workload: objects.Workload, episode: Episode, notice: PreemptionNotice) -> dict[str, Any]:
+    return {
+        "namespace": workload.namespace,
+        "reason": episode.reason,
+        "cause": episode.cause,
+        "ordinal": episode.ordinal,
+        "observed": episode.observed,
+        "decided_after": episode.after,
+        "decided_before": episode.before,
+        "message": episode.message,
+        "priority": workload.effective_priority,
+        "priority_class": workload.priority_class,
+        "preemption": _preemption(workload, episode, notice),
+        "preemptor_uid": notice.uid or "",
+        "preemptor_job_uid": notice.job_uid or "",
+        "preemptor_path": list(notice.preemptor_path or ()),
+        "preemptee_path": list(notice.preemptee_path or ()),
+        "work": work_of(workload) or Work.TRAINING,
+    }
+
+
+def _preemption(workload: objects.Workload, episode: Episode, notice: PreemptionNotice) -> str:
+    """Preempted's own reason, from its condition or from the wording."""
+    if episode.reason != names.PREEMPTED:
+        return ""
+    condition = workload.conditions.get(names.PREEMPTED)
+    told = condition.reason if condition and condition.status and episode.observed else notice.reason
+    return told or ""
+
+
+def _costs_nothing(row: Eviction) -> None:
+    """It held no quota that its pods could use."""
+    row.basis = Basis.NOTHING
+    row.lost_low = row.lost_expected = row.lost_high = row.stopping = 0
+
+
+def _interval(workload: objects.Workload, default: int | None) -> tuple[int | None, str]:
+    """The checkpoint interval in force, in seconds, and who says so."""
+    try:
+        return int(read_interval(checkpoint_interval(workload)).total_seconds()), Source.JOB
+    except IntervalIgnored:
+        return default, Source.TEAM if default is not None else ""
+
+
+def _default_intervals(cluster: Cluster, namespaces: Iterable[str]) -> dict[str, int | None]:
+    """The teams' own defaults by namespace."""
+    owned = NamespaceBinding.objects.current().filter(cluster=cluster, namespace__in=namespaces)
+    return dict(owned.values_list("namespace", "team__checkpoint_seconds"))
+
+
+def _preempting(looks: Iterable[objects.Workload]) -> Iterator[tuple[str, str]]:
+    """Messages of those that wait for their victims, by uid."""
+    for look in looks:
+        reserved = look.conditions.get(names.QUOTA_RESERVED)
+        if reserved is not None and not reserved.status and is_pending_preemption(reserved.message):
+            yield look.uid, reserved.message
+
+
+class _Ended:
+    """Which span each eviction of the batch ended."""
+
+    def __init__(self, news: Mapping[int, list[Episode]], unseen: Mapping[int, datetime]) -> None:
+        spans = list(Span.objects.filter(workload_id__in=news).order_by("reserved_at"))
+        self.by_decision = {(span.workload_id, span.evicted_at): span for span in spans if span.evicted_at}
+        by_start = {(span.workload_id, span.reserved_at): span for span in spans}
+        self.of_unseen = {
+            (pk, first): by_start.get((pk, unseen[pk]))
+            for pk, episodes in news.items()
+            if pk in unseen and (first := _first_unseen(episodes)) is not None
+        }
+
+    def by(self, workload_id: int, episode: Episode) -> Span | None:
+        if episode.observed:
+            return self.by_decision.get((workload_id, episode.before))
+        return self.of_unseen.get((workload_id, episode))
+
+
+def _first_unseen(episodes: Iterable[Episode]) -> Episode | None:
+    """What ended the hold that was known; None where several counters moved and their order is not known."""
+    unseen = [each for each in episodes if not each.observed]
+    counters = {(each.reason, each.cause) for each in unseen}
+    return min(unseen, key=lambda each: each.ordinal) if len(counters) == 1 else None
+
+
+def _known(workload_ids: Iterable[int]) -> dict[int, Known]:
+    found: dict[int, Known] = defaultdict(Known)
+    rows = Eviction.objects.filter(workload_id__in=workload_ids).values_list("workload_id", "reason", "cause")
+    seen = Max("decided_before", filter=Q(observed=True))
+    for pk, reason, cause, ordinal, latest, decision in rows.annotate(Max("ordinal"), Max("decided_before"), seen=seen):
+        found[pk].learn(reason, cause, ordinal, latest, decision)
+    return found
+
+
+def _accumulated(workload_ids: Iterable[int]) -> dict[int, int]:
+    """Seconds that each had been admitted for before its present run, as of the last look."""
+    stored = Workload.objects.filter(pk__in=workload_ids)
+    return {pk: seconds or 0 for pk, seconds in stored.values_list("pk", "status__accumulated_seconds")}

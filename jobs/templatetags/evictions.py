@@ -1,0 +1,43 @@
+"""Template tags of evictions and what they cost."""
+
+from datetime import timedelta
+
+from django import template
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+
+from jobs.amounts import gpu_hours_text
+from jobs.eviction_words import total_text
+from jobs.models import Eviction
+from portal.templatetags.ui import moment
+from portal.times import duration_text
+
+register = template.Library()
+
+register.simple_tag(gpu_hours_text, name="gpu_hours")
+register.simple_tag(total_text, name="lost")
+
+
+@register.simple_tag
+def eviction_url(eviction: Eviction) -> str:
+    workload = eviction.workload
+    return reverse("eviction", args=[workload.cluster.slug, workload.uid, eviction.pk])
+
+
+@register.simple_tag
+def decided(eviction: Eviction) -> SafeString | str:
+    """When it was decided: an instant, or between which two, or before the portal saw the job."""
+    if eviction.observed:
+        return moment(eviction.decided_before)
+    if eviction.decided_before <= eviction.workload.first_seen_at:
+        text = gettext("before the portal saw this job")
+        return format_html("{}, {} {}", text, gettext("until"), moment(eviction.decided_before))
+    parts = (gettext("between"), moment(eviction.decided_after), gettext("and"), moment(eviction.decided_before))
+    return format_html("{} {} {} {}", *parts)
+
+
+@register.simple_tag
+def seconds(count: int) -> str:
+    return duration_text(timedelta(seconds=count))

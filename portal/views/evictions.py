@@ -1,0 +1,109 @@
+"""A team's evictions: the list with its totals and sums, as a page that keeps itself current and as CSV; and what the
+last week took, for the team's page."""
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from accounts.requests import Request
+from jobs.addresses import PER_PAGE, Age, page_links
+from jobs.eviction_csv import csv_lines
+from jobs.eviction_filter import Column, EvictionFilter, SumBy, read_filter
+from jobs.eviction_form import choices_of, sum_links
+from jobs.eviction_list import Evictions, narrowed, options_of, page_of, tally
+from jobs.eviction_sums import sums
+from jobs.eviction_told import told
+from jobs.lost_week import stopped_otherwise
+from jobs.sight import Sight, sight_of
+from jobs.sync import LIVE
+from jobs.workload_list import Reach, reach_of_team
+from portal.live import is_part, live, render_live
+from portal.views.team import clusters_of_team
+from teams.access import get_team_or_404
+
+_RENEW_SECONDS = 60  # what was decided “in the last hour” depends on time alone
+_MOST_OF_WEEK = 10
+
+
+@require_safe
+@live(LIVE, clusters_of_team, renew_seconds=_RENEW_SECONDS)
+def team_evictions(request: Request, slug: str) -> HttpResponse:
+    team = get_team_or_404(request, slug)
+    reach = reach_of_team(slug)
+    sight = sight_of(request.user, reach.clusters)
+    now, known = request.facts.now, request.facts.by_cluster
+    wanted, notes, found = _wanted(request, reach, sight, now)
+    counts = tally(found)
+    page = page_of(found, wanted, counts.count)
+    context: dict[str, Any] = {
+        "team": team,
+        "csv_url": reverse("team-evictions-csv", args=[slug]),
+        "wanted": wanted,
+        "notes": notes,
+        "tally": counts,
+        "page": page,
+        "pages": page_links(wanted, page.number, page.pages),
+        "rows": told(page.rows, sight),
+        "choices": choices_of(wanted, options_of(reach, sight, now), reach, now),
+        "per_page": [(number, wanted.link(per=number)) for number in PER_PAGE],
+        "sorts": [(column, wanted.link(sort=column)) for column in Column],
+        "sum_links": sum_links(wanted),
+        "sum_by": SumBy(wanted.sums) if wanted.sums else None,
+        "sums": sums(found, SumBy(wanted.sums), sight) if wanted.sums else [],
+        "without_sums": wanted.link(sums=""),
+        "without_text": wanted.link(q=""),
+        "shows_cluster": len(reach.clusters) > 1,
+        "clusters_shown": [
+            (each, known[each.slug], known[each.slug].is_stale(now)) for each in reach.clusters if each.slug in known
+        ],
+    }
+    return render_live(request, "portal/evictions.html", context)
+
+
+@require_safe
+def team_evictions_csv(request: Request, slug: str) -> HttpResponseBase:
+    """All pages of what the list of the same address shows."""
+    get_team_or_404(request, slug)
+    reach = reach_of_team(slug)
+    sight = sight_of(request.user, reach.clusters)
+    wanted, _notes, found = _wanted(request, reach, sight, timezone.now())
+    headers = {
+        "Content-Disposition": f'attachment; filename="{slug}-evictions.csv"',
+        "Cache-Control": "private, no-store",
+    }
+    lines = csv_lines(found, wanted, sight)
+    return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
+
+
+@require_safe
+@live(LIVE, clusters_of_team, renew_seconds=_RENEW_SECONDS)
+def team_lost(request: Request, slug: str) -> HttpResponse:
+    """The last seven days: what was evicted, what failed and what was stopped."""
+    team = get_team_or_404(request, slug)
+    reach = reach_of_team(slug)
+    sight = sight_of(request.user, reach.clusters)
+    now = request.facts.now
+    week = EvictionFilter(time=Age.WEEK, per=_MOST_OF_WEEK)
+    found = narrowed(reach, week, sight, now)
+    counts = tally(found)
+    context = {
+        "team": team,
+        "week": week,
+        "tally": counts,
+        "rows": told(page_of(found, week, counts.count).rows, sight),
+        "others": stopped_otherwise(reach, now, _MOST_OF_WEEK),
+        "is_known": request.facts.as_of is not None,
+        "now": now,
+    }
+    template = "portal/lost.html"
+    return render(request, f"{template}#part" if is_part(request) else template, context)
+
+
+def _wanted(request: Request, reach: Reach, sight: Sight, now: datetime) -> tuple[EvictionFilter, list[str], Evictions]:
+    wanted, notes = read_filter(request.GET.dict())
+    return wanted, notes, narrowed(reach, wanted, sight, now)
