@@ -133,7 +133,10 @@ def name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def called(shared: World, people: People, name: str) -> Iterator[dict[str, str]]:
     """Everything that has a name has this one, as far as its column holds it."""
-    shared.queues(cluster_queue("research-queue", 12), local_queue("hyperpod-ns-research", "research-queue", name=name))
+    shared.queues(
+        cluster_queue("research-queue", 12),
+        local_queue("hyperpod-ns-research", "research-queue", name, uid="uid-queue"),
+    )
     Team.objects.filter(slug="research").update(name=name[:100])
     CostCentre.objects.update(name=name[:100])
     Cluster.objects.update(name=name[:100], kueue_version=name[:50], missing_rights=[name])
