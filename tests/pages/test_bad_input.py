@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from jobs.eviction_filter import EvictionFilter
+from jobs.models import Eviction
 from jobs.workload_filter import WorkloadFilter
 from teams.models import Cluster, CostCentre, Team
 from tests.pages.crawl import PART, Crawl, addresses, routes
@@ -33,7 +35,8 @@ ODD = (
 )  # fmt: skip
 """What people, programs and attackers put where a value belongs."""
 
-PARAMETERS = (*(field.name for field in fields(WorkloadFilter)), "next", "pod", "language", "unknown", "q[]", "")
+OF_LISTS = {field.name for listed in (WorkloadFilter, EvictionFilter) for field in fields(listed)}
+PARAMETERS = (*sorted(OF_LISTS), "next", "pod", "language", "unknown", "q[]", "")
 EXPECTED = {200, 204, 302, 304, 400, 403, 404, 405}
 
 anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.sampled_from(ODD)
@@ -43,8 +46,10 @@ anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.s
 def urls(shared: World) -> dict[str, str]:
     """One address of each route, of things that are there."""
     shared.see(Job("runs", uid="uid-runs").admit(-9), Job("waits", uid="uid-waits").waits("no room"))
+    shared.see(Job("runs", uid="uid-runs").admit(-9).evict(-5))
     shared.is_read()
-    values = {"cluster": ["gpu-one"], "uid": ["uid-runs"], "slug": ["gpu-one", "research"]}
+    key = str(Eviction.objects.get().pk)
+    values = {"cluster": ["gpu-one"], "uid": ["uid-runs"], "slug": ["gpu-one", "research"], "key": [key]}
     found = {name: url for url, name in addresses(values).items() if "teams/gpu-one" not in url}
     return found | {"cluster": reverse("cluster", args=["gpu-one"])}
 
