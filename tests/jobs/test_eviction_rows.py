@@ -329,3 +329,12 @@ def test_a_watch_that_goes_on_tells_every_hold_of_what_was_switched_off_and_on(s
     assert [e.decided_before for e in found] == [minute(10), minute(20), minute(30)]
     assert [e.span.reserved_at for e in found if e.span] == [minute(0), minute(15), minute(25)]
     assert [e.lost_high for e in found] == [4 * 600, 4 * 300, 4 * 300]
+
+
+def test_a_hold_that_nobody_saw_is_priced_by_what_kueue_adds_up(shared: World) -> None:
+    job = Job(gpus=8, created=-100).admit(-90)
+    job.evict(-60).release(-58)
+    shared.see(job.admit(-50), now=minute(0))
+    (eviction,) = evictions(job)
+    assert (eviction.span, eviction.gpus, eviction.basis) == (None, 8, Basis.WHOLE)
+    assert (eviction.lost_high, eviction.stopping) == (8 * 32 * 60, None)

@@ -26,3 +26,10 @@ def test_switching_off_overwrites_a_hold_and_finishing_does_not() -> None:
     assert is_overwritten(running, off)
     other = Job().admit(1)
     assert not is_overwritten(other.record, other.finish(5).record)
+
+
+def test_what_it_was_short_of_is_overwritten_by_its_admission() -> None:
+    job = Job().waits("insufficient unused quota. Pending the preemption of 1 workload(s)")
+    first, second = job.record, job.waits("4 more needed. Pending the preemption of 1 workload(s)").record
+    assert not is_overwritten(first, second)
+    assert is_overwritten(second, job.admit(5).record)
