@@ -3,12 +3,14 @@ amounts times microseconds, exact.
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple, TypeAlias
 
 from scheduling.objects import ClusterQueue, Cohort
 
 HOUR: Final = 3_600_000_000
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
 
 Team: TypeAlias = int | None
 """A team's key; None for what no team owned."""
@@ -126,3 +128,8 @@ def covered(stretches: Sequence[tuple[int, int]], within: Stretch) -> dict[int, 
             found[hour] = found.get(hour, 0) + length
         reached = max(reached, end)
     return found
+
+
+def micros(time: datetime) -> int:
+    """Microseconds since 1970 UTC, exactly."""
+    return (time - _EPOCH) // _MICROSECOND

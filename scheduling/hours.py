@@ -28,7 +28,7 @@ from scheduling.objects import FlavorResource
 from scheduling.queue_time import Level, QueueTime, Terms
 
 Lent = dict[tuple[int, str], tuple[int, int]]
-_NOTHING = Level(0, 0, 0, 0)
+_NOTHING = Level(0, "", 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Hours:
 
 
 def roll_up(window: Stretch, facts: Facts) -> Hours:
-    """The sums of each hour of the window, of what lies within the window. Accelerators only."""
+    """The sums of each hour of the window, of what lies within it; the window is not empty. Accelerators only."""
     return _RollUp(window, facts).hours()
 
 
@@ -73,7 +73,7 @@ class _RollUp:
     def hours(self) -> Hours:
         terms, held, perhaps = _terms(self.forests), _by_key(self.facts.held), _by_key(self.facts.perhaps_held)
         for key in terms.keys() | {key for key in held if is_accelerator(key[1])}:
-            times = {queue: QueueTime(self.window) for queue in terms[key].keys() | held[key].keys()}
+            times = {queue: QueueTime(queue, self.window) for queue in terms[key].keys() | held[key].keys()}
             for queue, time in times.items():
                 time.sweep(terms[key].get(queue, ()), held[key].get(queue, ()))
             lent = _lent(self.window, self.forests, times, key)
@@ -89,16 +89,16 @@ class _RollUp:
     def _add(self, queue: str, key: FlavorResource, time: QueueTime, lent: Lent, unknown: Mapping[int, int]) -> None:
         for hour, sums in time.hours.items():
             unseen = unknown.get(hour, 0) if sums.is_present else 0
+            teams = sums.teams
+            if unseen:
+                self.unseen.add((hour, queue, key[1]))
+                teams = dict.fromkeys(self._claimants(hour, queue), (0, 0)) | teams
             if sums.guaranteed or sums.used or unseen:
                 low, high = lent.get((hour, queue), (0, 0))
                 figures = (sums.guaranteed, sums.used, sums.borrowed, low, high, unseen)
                 self.queues.append(QueueHour(hour, queue, *key, *figures))
-            if unseen:
-                self.unseen.add((hour, queue, key[1]))
-                for team in self._claimants(hour, queue):
-                    time.teams.setdefault((hour, team), (0, 0))
-        for (hour, team), (own, borrowed) in time.teams.items():
-            self.teams.append(TeamHour(hour, team, queue, *key, own, borrowed, unknown.get(hour, 0)))
+            for team, (own, borrowed) in teams.items():
+                self.teams.append(TeamHour(hour, team, queue, *key, own, borrowed, unseen))
 
     def _claimants(self, hour: int, queue: str) -> set[Team]:
         start, end = max(hour, self.window.start), min(hour + HOUR, self.window.end)
@@ -162,9 +162,7 @@ def _lent(
 ) -> Lent:
     """(low, high) by (hour, queue) of one (flavor, resource)."""
     lent: Lent = {}
-    levels = sorted(
-        ((level.start, queue, level) for queue, time in times.items() for level in time.levels), key=itemgetter(0)
-    )
+    levels = sorted((level for time in times.values() for level in time.levels), key=itemgetter(0))
     standing: dict[str, Level] = {}
     reached = 0
     for era, forest in forests:
@@ -172,12 +170,13 @@ def _lent(
         pools = pools_of(forest, key, max(era.start, window.start), lent)
         for queue, level in standing.items():
             if queue in pools:
-                pools[queue].change(queue, _NOTHING, level)
-        while reached < len(levels) and levels[reached][0] < end:
-            start, queue, level = levels[reached]
+                pools[queue].change(_NOTHING, level)
+        while reached < len(levels) and levels[reached].start < end:
+            level = levels[reached]
+            queue = level.cluster_queue
             if queue in pools:
-                pools[queue].advance(start)
-                pools[queue].change(queue, standing.get(queue, _NOTHING), level)
+                pools[queue].advance(level.start)
+                pools[queue].change(standing.get(queue, _NOTHING), level)
             standing[queue] = level
             reached += 1
         for pool in set(pools.values()):

@@ -25,10 +25,11 @@ class Branch:
 
     def use(self, change: int) -> None:
         branch: Branch | None = self
-        while branch is not None and change:
-            before = max(0, branch.used - branch.kept)
+        while branch is not None:
+            before = branch.used
             branch.used += change
-            change = max(0, branch.used - branch.kept) - before
+            if branch.kept:
+                change = max(0, branch.used - branch.kept) - max(0, before - branch.kept)
             branch = branch.parent
 
 
@@ -71,30 +72,33 @@ class PoolTime:
     lenders: dict[str, _Lender] = field(default_factory=dict)
     most: int = 0
 
-    def change(self, queue: str, before: Level, after: Level) -> None:
-        """What the queue weighs changes now."""
+    def change(self, before: Level, after: Level) -> None:
+        """What a queue weighs changes now."""
         self.borrowed += after.borrowed - before.borrowed
-        self.branches[queue].use(after.used - before.used)
+        self.branches[after.cluster_queue].use(after.used - before.used)
         if before.lendable != after.lendable:
             self.lendable += after.lendable - before.lendable
-            self._lend(queue, after.lendable)
+            self._lend(after.cluster_queue, after.lendable)
 
     def _lend(self, queue: str, lendable: int) -> None:
         lender = self.lenders.get(queue)
         if lender is None:
-            lender = self.lenders[queue] = _Lender(since=self.at)
+            lender = self.lenders[queue] = _Lender()
         elif lender.lendable:
             self._settle(lender)
             clock = self.clocks[lender.lendable]
             clock.queues -= 1
             if not clock.queues:
                 del self.clocks[lender.lendable]
+                if lender.lendable == self.most:
+                    self.most = max(self.clocks, default=0)
         lender.lendable, lender.since = lendable, self.at
         if lendable:
             clock = self.clocks.setdefault(lendable, _Clock())
             clock.queues += 1
             lender.unlent, lender.sure = clock.unlent, clock.sure
-        self.most = max(self.clocks, default=0)
+            if lendable > self.most:
+                self.most = lendable
 
     def _settle(self, lender: _Lender) -> None:
         clock = self.clocks[lender.lendable]
@@ -104,23 +108,23 @@ class PoolTime:
 
     def advance(self, to: int) -> None:
         while self.at < to:
-            hour = self.at - self.at % HOUR
-            stop = min(hour + HOUR, to)
-            self._pass(stop - self.at)
+            hour_end = self.at - self.at % HOUR + HOUR
+            stop = to if to < hour_end else hour_end
+            if not self.in_cycle and self.root.used <= self.quota:
+                self._pass(stop - self.at)
             self.at = stop
-            if stop == hour + HOUR:
-                self.close(hour)
+            if stop == hour_end:
+                self.close(hour_end - HOUR)
 
     def _pass(self, length: int) -> None:
-        if self.in_cycle or self.root.used > self.quota:
-            return
         borrowed, left = self.borrowed, self.cohorts_nominal + self.lendable - self.borrowed
-        if borrowed < self.most or left < self.most:
-            for lendable, clock in self.clocks.items():
-                if lendable > borrowed:
-                    clock.unlent += (lendable - borrowed) * length
-                if lendable > left:
-                    clock.sure += (lendable - left) * length
+        if borrowed >= self.most <= left:
+            return
+        for lendable, clock in self.clocks.items():
+            if lendable > borrowed:
+                clock.unlent += (lendable - borrowed) * length
+            if lendable > left:
+                clock.sure += (lendable - left) * length
 
     def close(self, hour: int) -> None:
         """Add up what was lent in the hour so far."""

@@ -1,7 +1,7 @@
 """One (flavor, resource) of one ClusterQueue over time: what was guaranteed, used, own and borrowed, hour by hour."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -20,9 +20,10 @@ class Terms(NamedTuple):
 
 
 class Level(NamedTuple):
-    """What the queue weighs in its cohort from `start` on."""
+    """What a queue weighs in its cohort from `start` on."""
 
     start: int
+    cluster_queue: str
     used: int
     lendable: int
     borrowed: int
@@ -30,115 +31,104 @@ class Level(NamedTuple):
 
 @dataclass(slots=True)
 class Sums:
-    """Of one hour, in amount·microseconds. `is_present`: the spec listed it, or it was in use."""
+    """Of one hour, in amount·microseconds. `is_present`: the spec listed it, or it was in use. `teams`: own and
+    borrowed."""
 
     guaranteed: int = 0
     used: int = 0
     borrowed: int = 0
     is_present: bool = False
+    teams: dict[Team, tuple[int, int]] = field(default_factory=dict)
 
 
-Parts = dict[Team, tuple[int, int]]
-_END, _TERMS, _START = 0, 1, 2
 _NO_TERMS: Final = Terms(0)
+_NONE: Final = (0, 0)
 
 
 class QueueTime:
-    """`hours`: sums by hour; `teams`: own and borrowed by (hour, team); `levels`: each change, in order of time."""
+    """`hours`: sums by hour; `levels`: each change, in order of time."""
 
-    def __init__(self, window: Stretch) -> None:
-        self.window = window
+    def __init__(self, cluster_queue: str, window: Stretch) -> None:
+        self.cluster_queue, self.window = cluster_queue, window
         self.hours: dict[int, Sums] = {}
-        self.teams: dict[tuple[int, Team], tuple[int, int]] = {}
         self.levels: list[Level] = []
-        self._at = window.start
+        self._at, self._hour_end = window.start, 0
+        self._sums = Sums()
         self._terms = _NO_TERMS
         self._held: dict[str, Held] = {}
         self._by_team: dict[Team, int] = {}
         self._used = 0
-        self._borrowed = 0
-        self._parts: Parts = {}
 
     def sweep(self, terms: Iterable[Terms], holds: Iterable[Held]) -> None:
+        """Go through all that changed. Of what happens at once, holds end first."""
         start, end = self.window
-        happens: list[tuple[int, int, Held | Terms]] = [(max(each.start, start), _TERMS, each) for each in terms]
-        for held in holds:
-            begins, ends = max(held.start, start), min(held.end, end)
-            if begins < ends and held.amount > 0:
-                happens.append((begins, _START, held))
-                happens.append((ends, _END, held))
-        happens.sort(key=itemgetter(0, 1))
-        for time, kind, what in happens:
+        held = [each for each in holds if each.start < end and start < each.end > each.start and each.amount > 0]
+        happens: list[tuple[int, int, Held | Terms]] = [(each.end, -each.amount, each) for each in held]
+        happens += [(each.start, 0, each) for each in terms]
+        happens += [(each.start, each.amount, each) for each in held]
+        happens.sort(key=itemgetter(0))
+        for time, change, what in happens:
             if time > self._at:
+                if time >= end:
+                    break
                 self._advance(time)
-            self._apply(kind, what)
+            if isinstance(what, Held):
+                self._hold(what, change)
+            else:
+                self._terms = what
         self._advance(end)
 
-    def _apply(self, kind: int, what: Held | Terms) -> None:
-        if isinstance(what, Terms):
-            self._terms = what
-            return
-        if kind == _START:
-            self._held[what.uid] = what
-            change = what.amount
+    def _hold(self, held: Held, change: int) -> None:
+        if change > 0:
+            self._held[held.uid] = held
         else:
-            del self._held[what.uid]
-            change = -what.amount
+            del self._held[held.uid]
         self._used += change
-        left = self._by_team.get(what.team, 0) + change
+        by_team, team = self._by_team, held.team
+        left = by_team.get(team, 0) + change
         if left:
-            self._by_team[what.team] = left
+            by_team[team] = left
         else:
-            del self._by_team[what.team]
+            del by_team[team]
 
     def _advance(self, to: int) -> None:
         """Count what has stood since the last change up to `to`."""
-        self._take_level()
-        at = self._at
+        terms, used, at = self._terms, self._used, self._at
+        nominal = terms.nominal
+        borrowed = used - nominal if terms.in_cohort and used > nominal else 0
+        in_use = used if used > terms.kept else terms.kept
+        lendable = nominal - in_use if nominal > in_use else 0
+        self.levels.append(Level(at, self.cluster_queue, used, lendable, borrowed))
+        parts = self._split(borrowed) if used else ()
         while at < to:
-            hour = at - at % HOUR
-            stop = min(hour + HOUR, to)
-            self._count(hour, stop - at)
+            if at >= self._hour_end:
+                self._open_hour(at)
+            stop = to if to < self._hour_end else self._hour_end
+            length, sums = stop - at, self._sums
+            sums.guaranteed += nominal * length
+            if used:
+                sums.used += used * length
+                sums.borrowed += borrowed * length
+                teams = sums.teams
+                for team, own, over in parts:
+                    before = teams.get(team, _NONE)
+                    teams[team] = (before[0] + own * length, before[1] + over * length)
+            if used or terms.is_listed:
+                sums.is_present = True
             at = stop
         self._at = to
 
-    def _count(self, hour: int, length: int) -> None:
-        terms, used = self._terms, self._used
-        sums = self.hours.get(hour)
-        if sums is None:
-            sums = self.hours[hour] = Sums()
-        if terms.is_listed or used:
-            sums.is_present = True
-        sums.guaranteed += terms.nominal * length
-        sums.used += used * length
-        sums.borrowed += self._borrowed * length
-        teams = self.teams
-        for team, (own, borrowed) in self._parts.items():
-            before = teams.get((hour, team), (0, 0))
-            teams[hour, team] = (before[0] + own * length, before[1] + borrowed * length)
+    def _open_hour(self, at: int) -> None:
+        hour = at - at % HOUR
+        self._hour_end = hour + HOUR
+        self._sums = self.hours[hour] = Sums()
 
-    def _take_level(self) -> None:
-        terms, used = self._terms, self._used
-        nominal = terms.nominal
-        self._borrowed = max(0, used - nominal) if terms.in_cohort else 0
-        self._parts = self._split()
-        lendable = max(0, nominal - max(used, terms.kept))
-        self.levels.append(Level(self._at, used, lendable, self._borrowed))
-
-    def _split(self) -> Parts:
-        borrowed = self._borrowed
+    def _split(self, borrowed: int) -> Sequence[tuple[Team, int, int]]:
+        """Own and borrowed of each team."""
         if not borrowed:
-            return {team: (held, 0) for team, held in self._by_team.items()}
+            return [(team, held, 0) for team, held in self._by_team.items()]
         if len(self._by_team) == 1:
-            return {team: (held - borrowed, borrowed) for team, held in self._by_team.items()}
-        return self._split_in_order()
-
-    def _split_in_order(self) -> Parts:
+            return [(team, held - borrowed, borrowed) for team, held in self._by_team.items()]
         holds = [Hold(held.uid, held.reserved_at, held.amount) for held in self._held.values()]
         splits = split_own_and_borrowed(holds, self._terms.nominal, self._terms.in_cohort)
-        parts: Parts = {}
-        for uid, split in splits.items():
-            team = self._held[uid].team
-            own, borrowed = parts.get(team, (0, 0))
-            parts[team] = (own + split.own, borrowed + split.borrowed)
-        return parts
+        return [(self._held[uid].team, split.own, split.borrowed) for uid, split in splits.items()]
