@@ -1,7 +1,19 @@
-"""What runs, what waits, and every hold of quota with its dates."""
+"""What runs, what waits, every hold of quota with its dates, and the hours rolled up from them."""
 
+from jobs.models.hours import ClosedHours, PendingHour, QueueHour, ReopenedHours, TeamHour
 from jobs.models.now import QueueNow, TeamNow
 from jobs.models.spans import Span, SpanUsage
 from jobs.models.workloads import Workload
 
-__all__ = ["QueueNow", "Span", "SpanUsage", "TeamNow", "Workload"]
+__all__ = [
+    "ClosedHours",
+    "PendingHour",
+    "QueueHour",
+    "QueueNow",
+    "ReopenedHours",
+    "Span",
+    "SpanUsage",
+    "TeamHour",
+    "TeamNow",
+    "Workload",
+]
