@@ -1,9 +1,9 @@
-# make setup run test check bench record fix lock cluster; see README.md
+# make setup run test check bench record fix lock cluster messages; see README.md
 PYTHON ?= python3
 BIN := .venv/bin
 NPM := $(shell command -v npm || echo $(BIN)/npm)
 
-.PHONY: setup run test check bench record fix lock cluster
+.PHONY: setup run test check bench record fix lock cluster messages
 
 setup: .venv/.dev var/vendor/.ready
 
@@ -59,6 +59,10 @@ record: setup
 
 cluster: setup
 	@$(BIN)/python -m tests.cluster
+
+# After a change of texts: locale/ follows the sources
+messages: setup
+	@$(BIN)/python -m tests.locale.messages
 
 # After a change in pyproject.toml: new hashes for all platforms and Pythons (needs uv)
 lock:

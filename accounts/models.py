@@ -14,13 +14,15 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser):
-    """A person. Archived, never deleted; `username` is what the set-up file and the identity provider call them."""
+    """A person. Archived, never deleted; `username` is what the set-up file and the identity provider call them.
+    `last_team` is the slug of the team of theirs whose page they opened last."""
 
     username = models.CharField(max_length=150, unique=True)
     name = models.CharField(max_length=200)
     email = models.EmailField(blank=True)
     time_zone = models.CharField(max_length=60, blank=True)
     has_keys = models.BooleanField(default=True)
+    last_team = models.CharField(max_length=50, blank=True)
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
 

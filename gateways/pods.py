@@ -1,5 +1,6 @@
 """The pods of a job, whatever its kind, as the cluster shows them now."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -39,12 +40,12 @@ class JobPods:
     is_complete: bool
 
 
-def pods_of(api: Api, job: JobName) -> JobPods:
-    """The job's pods among the first 2,000 of its namespace, or of those that carry the label of its kind. Raises
-    GatewayError."""
-    narrow = _narrowed(job)
-    found = _read(api, job, narrow)
-    return found if found.pods or not narrow else _read(api, job, {})
+def pods_of(api: Api, job: JobName, seconds: float = 5.0) -> JobPods:
+    """The job's pods among the first 2,000 of its namespace, or of those that carry the label of its kind. After
+    `seconds` no further page is asked for. Raises GatewayError."""
+    narrow, end = _narrowed(job), time.monotonic() + seconds
+    found = _read(api, job, narrow, end)
+    return found if found.pods or not narrow else _read(api, job, {}, end)
 
 
 def _narrowed(job: JobName) -> dict[str, str]:
@@ -57,7 +58,7 @@ def _narrowed(job: JobName) -> dict[str, str]:
     return {"labelSelector": f"{label}={name}"} if label and len(name) <= _LONGEST_LABEL else {}
 
 
-def _read(api: Api, job: JobName, query: dict[str, str]) -> JobPods:
+def _read(api: Api, job: JobName, query: dict[str, str], end: float) -> JobPods:
     path = f"/api/v1/namespaces/{quote(job.namespace, safe='')}/pods"
     pods: list[PodRecord] = []
     unread, is_complete = 0, False
@@ -67,6 +68,8 @@ def _read(api: Api, job: JobName, query: dict[str, str]) -> JobPods:
         pods += [pod for pod in page.records if is_of(pod, job)]
         unread += len(page.malformed)
         is_complete = page.is_last
+        if time.monotonic() > end:
+            break
     return JobPods(tuple(pods), unread, is_complete)
 
 

@@ -1,7 +1,7 @@
 """What the ledger says of a cluster over a window, in the terms of `scheduling.hours`."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from operator import itemgetter
 from typing import Any, Final, TypeVar
@@ -75,29 +75,21 @@ class HourFacts:
         )  # fmt: skip
         held: list[Held] = []
         perhaps: list[PerhapsHeld] = []
-        for (
-            queue,
-            flavor,
-            resource,
-            amount,
-            start,
-            end,
-            reserved,
-            after,
-            before,
-            uid,
-            namespace,
-            span,
-        ) in usages.iterator():
-            if not is_accelerator(resource):
-                continue
-            since, until = micros(start), min(_micros(end), _micros(after))
-            for begin, stop, team in self._pieces(self.teams[namespace], since, until):
-                # by span: where the cluster's clock was set back, two of one workload may overlap
-                held.append(Held(queue, flavor, resource, team, f"{uid}/{span}", reserved, amount, begin, stop))
-            if after and before and after < before and _micros(end) > micros(after):
-                perhaps.append(PerhapsHeld(queue, flavor, resource, micros(after), micros(before)))
+        for queue, flavor, resource, *hold in usages.iterator():
+            if is_accelerator(resource):
+                self._take((queue, flavor, resource), hold, held, perhaps)
         return held, perhaps
+
+    def _take(
+        self, key: tuple[str, str, str], hold: Sequence[Any], held: list[Held], perhaps: list[PerhapsHeld]
+    ) -> None:
+        amount, start, end, reserved_at, after, before, uid, namespace, span = hold
+        since, until = micros(start), min(_micros(end), _micros(after))
+        name = f"{uid}/{span}"  # where the cluster's clock was set back, two spans of one workload may overlap
+        for begin, stop, team in self._pieces(self.teams[namespace], since, until):
+            held.append(Held(*key, team, name, reserved_at, amount, begin, stop))
+        if after and before and after < before and _micros(end) > micros(after):
+            perhaps.append(PerhapsHeld(*key, micros(after), micros(before)))
 
     def _waited(self) -> Iterator[Waited]:
         workloads = Workload.objects.filter(

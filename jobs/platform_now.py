@@ -69,7 +69,8 @@ class Tree:
 
 def trees_of(cluster: Cluster) -> list[Tree]:
     """All queues that have accelerators, by tree and type; the biggest type first."""
-    rows = [row for row in QueueNow.objects.filter(cluster=cluster) if names.is_accelerator(row.resource)]
+    most_are_left_out = QueueNow.objects.filter(cluster=cluster).exclude(resource__in=(names.CPU, names.MEMORY))
+    rows = [row for row in most_are_left_out if names.is_accelerator(row.resource)]
     queues = current_queues(cluster)
     teams, of_type = _teams(cluster, queues), promised(queues)
     grouped: dict[str, dict[tuple[str, str], list[QueueNow]]] = defaultdict(lambda: defaultdict(list))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from django.utils.formats import number_format
 from django.utils.text import get_text_list
 from django.utils.translation import gettext, ngettext
 
@@ -56,11 +57,11 @@ def waiting_reason(workload: Workload) -> Reason:
     sentences = list(dict.fromkeys([*_not_free(mentions), *_others(mentions)]))
     if message.preempting:
         text = ngettext(
-            "It starts when %(count)d job has given its capacity back.",
-            "It starts when %(count)d jobs have given their capacity back.",
+            "It starts when %(count)s job has given its capacity back.",
+            "It starts when %(count)s jobs have given their capacity back.",
             message.preempting,
         )
-        sentences.insert(0, text % {"count": message.preempting})
+        sentences.insert(0, text % {"count": number_format(message.preempting)})
     actor = Actor.SCHEDULER if message.preempting else _actor(workload, mentions)
     return Reason(tuple(sentences[:_MOST]) or (_unexplained(raw),), raw, actor)
 

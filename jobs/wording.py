@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext
 
 from jobs.amounts import amount_text, plain_amount
@@ -73,4 +74,5 @@ def share_text(own: int, borrowed: int) -> str:
         return gettext("own")
     if not own:
         return gettext("borrowed")
-    return gettext("%(own)d own, %(borrowed)d borrowed") % {"own": own, "borrowed": borrowed}
+    both = {"own": number_format(own), "borrowed": number_format(borrowed)}
+    return gettext("%(own)s own, %(borrowed)s borrowed") % both

@@ -26,7 +26,7 @@ def csv_lines(workloads: WorkloadQuerySet, wanted: WorkloadFilter, reach: Reach)
     for some in _pieces(keys):
         found = Workload.objects.select_related("cluster").defer("labels").in_bulk(some)
         shown = [found[key] for key in some if key in found]
-        rows = rows_of(shown, reach, with_places=not reach.is_everything)
+        rows = rows_of(shown, reach, with_places=not reach.is_everything, with_shares=True)
         yield _text((safe(cell(row)) for cell in _CELLS.values()) for row in rows)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import TextChoices
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from jobs.states import HOLDING, OVER, WAITING, JobState
@@ -30,7 +30,7 @@ class Group(TextChoices):
     NOW = "now", _("Now")
     WAITING = "waiting", _("Waiting")
     RUNNING = "running", _("Running")
-    ENDED = "ended", _("Ended")
+    ENDED = "ended", pgettext_lazy("jobs that have", "Ended")
 
 
 STATES_OF: Mapping[Group, tuple[JobState, ...]] = {
@@ -46,7 +46,6 @@ class Column(TextChoices):
     """What a list can be sorted by."""
 
     JOB = "job", _("Job")
-    KIND = "kind", _("Kind")
     NAMESPACE = "namespace", _("Namespace")
     CLUSTER = "cluster", _("Cluster")
     STATE = "state", _("State")
@@ -193,7 +192,7 @@ def _printable(text: str) -> str:
     return "".join(character for character in text if character.isprintable())
 
 
-def _text(text: str) -> str:
+def searched_text(text: str) -> str:
     """Nothing longer than a name can be found, and nothing that cannot be seen."""
     return _printable(text).strip()[:_LONGEST_NAME]
 
@@ -229,7 +228,7 @@ def _page(text: str) -> int:
 
 
 _READERS: Mapping[str, Callable[[str], Any]] = {
-    "q": _text,
+    "q": searched_text,
     "group": Group,
     "state": lambda text: JobState(text).value,
     "kind": _name,

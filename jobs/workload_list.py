@@ -8,14 +8,18 @@ from typing import Any, NamedTuple
 
 from django.db.models import Case, Count, F, Q, Value, When
 from django.db.models.expressions import OrderBy
+from django.db.models.functions import Coalesce
 
+from accounts.models import User
 from jobs.attention import overdue
 from jobs.called import called, called_from_the_start
 from jobs.models import Workload
 from jobs.models.workloads import WorkloadQuerySet
-from jobs.states import JobState
+from jobs.states import OVER, JobState
 from jobs.workload_filter import LENGTH_OF, NONE, STATES_OF, Column, Group, WorkloadFilter
 from teams.models import Cluster, NamespaceBinding
+from teams.permissions import Permission
+from teams.roles import roles_of
 
 _OPTIONS_FROM = 1000  # of so many workloads, the news first; an address may name others
 
@@ -51,7 +55,19 @@ class Reach:
 
 def reach_of_team(slug: str) -> Reach:
     """Where the team has namespaces now."""
-    bound = _bindings().filter(team__slug=slug).select_related("cluster")
+    return _reach_of(_bindings().filter(team__slug=slug))
+
+
+def reach_of_person(user: User) -> Reach:
+    """Where the person's teams have namespaces now, or everything for a platform role."""
+    roles = roles_of(user)
+    if roles.everywhere(Permission.SEE_TEAM):
+        return reach_of_all()
+    return _reach_of(_bindings().filter(team__in=roles.team_ids(Permission.SEE_TEAM)))
+
+
+def _reach_of(bindings: Any) -> Reach:
+    bound = bindings.select_related("cluster")
     clusters = {binding.cluster for binding in bound}
     return Reach(tuple(sorted(clusters, key=lambda c: c.slug)), (), _owners(bound), is_everything=False)
 
@@ -79,7 +95,9 @@ def narrowed(reach: Reach, wanted: WorkloadFilter, now: datetime) -> WorkloadQue
     Clusters are left out, not chosen: there is mostly one, and SQLite would rather go by it than by the news.
     """
     others = [c.pk for c in reach.clusters if wanted.cluster not in ("", c.slug)]
-    found = Workload.objects.exclude(cluster__in=[*reach.hidden, *others])
+    found = Workload.objects.all()
+    if reach.hidden or others:
+        found = found.exclude(cluster__in=[*reach.hidden, *others])
     if not reach.is_everything:
         found = found.filter(_in(reach.namespaces()))
     if wanted.q and reach.is_everything:
@@ -124,7 +142,9 @@ class Tally:
 
 
 def tally(workloads: WorkloadQuerySet) -> Tally:
-    counted = workloads.order_by().values_list("state").annotate(count=Count("*"))
+    """Of all workloads along the index by state; of some, any other way than one by one in that order."""
+    state = Coalesce("state", Value("")) if workloads.query.where else F("state")
+    counted = workloads.order_by().annotate(of=state).values_list("of").annotate(count=Count("*"))
     return Tally(dict(counted))
 
 
@@ -156,17 +176,17 @@ def page_of(workloads: WorkloadQuerySet, wanted: WorkloadFilter, total: int) -> 
 
 
 def of_states(workloads: WorkloadQuerySet, wanted: WorkloadFilter) -> WorkloadQuerySet:
-    """What is gone has ended: what has not is live, of which there is an index."""
+    """Those that the group or the state leaves. What is gone has ended, so the state alone tells what is there."""
     if wanted.group == Group.ALL and not wanted.state:
         return workloads
-    found = workloads.filter(state__in=wanted.states)
-    return found.live() if wanted.group in (Group.NOW, Group.WAITING, Group.RUNNING) else found
+    if set(wanted.states) <= set(OVER):  # most of all rows: an index by state would lead to each of them
+        return workloads.alias(end=Coalesce("state", Value(""))).filter(end__in=wanted.states)
+    return workloads.filter(state__in=wanted.states)
 
 
 _LIFE = Case(*(When(state=state, then=Value(place)) for place, state in enumerate(JobState)), default=Value(99))
 _COLUMNS: Mapping[Column, F | Case] = {
     Column.JOB: Case(When(owner_name="", then=F("name")), default=F("owner_name")),
-    Column.KIND: F("owner_kind"),
     Column.NAMESPACE: F("namespace"),
     Column.CLUSTER: F("cluster__slug"),
     Column.STATE: _LIFE,

@@ -17,7 +17,7 @@ from teams.models import Cluster
 @dataclass(frozen=True, slots=True)
 class WorkloadRow:
     """`owner` is None where no team owns the namespace. `reason` and `place` belong to what waits, `gpus` (by flavor)
-    to what holds quota."""
+    to what holds quota; each where it was asked for."""
 
     workload: Workload
     owner: Owner | None
@@ -34,12 +34,15 @@ class WorkloadRow:
         return sum(split.borrowed for split in self.gpus.values())
 
 
-def rows_of(workloads: Iterable[Workload], reach: Reach, *, with_places: bool) -> list[WorkloadRow]:
-    """The rows in the order given. `with_places` asks for every ClusterQueue in question who waits in it."""
+def rows_of(
+    workloads: Iterable[Workload], reach: Reach, *, with_places: bool = False, with_shares: bool = False
+) -> list[WorkloadRow]:
+    """The rows in the order given. `with_places` asks of every ClusterQueue in question who waits in it, `with_shares`
+    who runs in it."""
     listed = list(workloads)
     waiting = [workload for workload in listed if workload.state in WAITING]
     places = _places(waiting) if with_places else {}
-    gpus = _gpus(workload for workload in listed if workload.state in HOLDING)
+    gpus = _gpus(workload for workload in listed if workload.state in HOLDING) if with_shares else {}
     return [
         WorkloadRow(
             workload,

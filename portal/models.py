@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 
 class SyncRun(models.Model):
@@ -61,8 +62,8 @@ class Gap(models.Model):
     """A stretch of time in which a source was not seen. Never pruned; `end` is None while it lasts."""
 
     class Cause(models.TextChoices):
-        UNREACHABLE = "unreachable"
-        NOT_RUNNING = "not_running"
+        UNREACHABLE = "unreachable", _("the cluster did not answer")
+        NOT_RUNNING = "not_running", _("the portal was not running")
 
     source = models.CharField(max_length=40)
     cluster = models.SlugField()

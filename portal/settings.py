@@ -7,10 +7,10 @@ from typing import Any
 import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
-from django.utils.translation import gettext_lazy as _
 
 from portal import logs
 from portal.env import env_address, env_bool, env_choice, env_int, env_list, env_secret, env_str, env_url
+from portal.languages import languages_in
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env_str("PORTAL_VAR", str(BASE_DIR / "var")))
@@ -140,9 +140,10 @@ PULL_SECONDS = env_int("PORTAL_PULL_SECONDS", 60, least=1)
 
 # Languages and times: stored and bucketed in UTC, shown in the reader's zone
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", _("English")), ("pt-br", _("Brazilian Portuguese"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+LANGUAGES = languages_in(LOCALE_PATHS[0])
 USE_I18N = True
+USE_THOUSAND_SEPARATOR = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 

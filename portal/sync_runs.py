@@ -1,16 +1,15 @@
 """What is known of reading a source: its age, its failures, the gaps it left, and who may read it now."""
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any
 
 import structlog
 from django.db import IntegrityError, transaction
-from django.db.models import DateTimeField, F, Q, QuerySet, Value
-from django.db.models.functions import Cast
+from django.db.models import F, Q, QuerySet
+from django.db.models.query import RawQuerySet
 
 from gateways.errors import GatewayError
 from portal.models import Gap, Lease, SourceState, SyncRun
@@ -92,37 +91,28 @@ UNDATED = (SETUP, "about")
 def freshness(sources: Collection[str], clusters: "Collection[str] | QuerySet[Any, str]") -> dict[str, "Freshness"]:
     """How old what these sources feed is, by cluster: the age of the oldest. One query, also where `clusters` is one
     for slugs. The versions are those of all sources: hardly a page shows what a single one tells."""
-    states = SourceState.objects.filter(cluster__in=clusters).values_list(*_StateNow._fields)
+    found: dict[str, dict[str, SourceState]] = {}
+    states: Iterable[SourceState]
     if isinstance(clusters, QuerySet):
-        states = states.union(clusters.order_by().annotate(**_NO_STATE).values_list("slug", *_NO_STATE), all=True)
-        found: dict[str, dict[str, _StateNow]] = defaultdict(dict)
+        states = _states_of(clusters)
     else:
-        found = {cluster: {} for cluster in clusters}
-    for state in map(_StateNow._make, states):
-        found[state.cluster][state.source] = state
-    return {cluster: _freshness(sources, states) for cluster, states in found.items()}
+        states, found = SourceState.objects.filter(cluster__in=clusters), {cluster: {} for cluster in clusters}
+    for state in states:
+        found.setdefault(state.cluster, {})[state.source] = state
+    return {cluster: _freshness(sources, by_source) for cluster, by_source in found.items()}
 
 
-class _StateNow(NamedTuple):
-    cluster: str
-    source: str
-    last_good_at: datetime | None
-    failing_since: datetime | None
-    last_error: str
-    version: int
+def _states_of(slugs: "QuerySet[Any, str]") -> "RawQuerySet[SourceState]":
+    """With one of no source for a cluster that was never read. In SQL, since every poll asks for it."""
+    clusters, parameters = slugs.query.sql_with_params()
+    sql = f"""
+        SELECT id, c.slug AS cluster, source, last_good_at, failing_since, last_error, COALESCE(version, 0) AS version
+        FROM ({clusters}) AS c LEFT JOIN portal_sourcestate AS s ON s.cluster = c.slug
+    """  # noqa: S608 (Django's own)
+    return SourceState.objects.raw(sql, parameters)
 
 
-_NEVER: Final = Cast(Value(None), DateTimeField())  # after DISTINCT, PostgreSQL takes a plain NULL for a text
-_NO_STATE: Final = {
-    "source": Value(""),
-    "last_good_at": _NEVER,
-    "failing_since": _NEVER,
-    "last_error": Value(""),
-    "version": Value(0),
-}
-
-
-def _freshness(sources: Collection[str], states: Mapping[str, _StateNow]) -> "Freshness":
+def _freshness(sources: Collection[str], states: Mapping[str, SourceState]) -> "Freshness":
     reads = [states[source].last_good_at if source in states else None for source in sources]
     known = [read for read in reads if read is not None]
     failing = next((states[source] for source in sources if source in states and states[source].failing_since), None)

@@ -9,8 +9,10 @@ from portal.views.gallery import gallery
 from portal.views.home import home
 from portal.views.me import me
 from portal.views.overview import overview
+from portal.views.search import search_page
 from portal.views.team import team_page
 from portal.views.workload import workload_page
+from portal.views.workload_live import workload_events, workload_manifest, workload_pods
 from portal.views.workloads import all_workloads, all_workloads_csv, team_workloads, team_workloads_csv
 
 handler500 = "portal.views.errors.server_error"
@@ -24,6 +26,7 @@ urlpatterns = [
     path("teams/<slug:slug>/", team_page, name="team"),
     path("teams/<slug:slug>/workloads/", team_workloads, name="team-workloads"),
     path("teams/<slug:slug>/workloads.csv", team_workloads_csv, name="team-workloads-csv"),
+    path("search/", search_page, name="search"),
     path("gallery/", gallery, name="gallery"),
     path("me/", me, name="me"),
     path("platform/", overview, name="overview"),
@@ -31,6 +34,9 @@ urlpatterns = [
     path("platform/workloads.csv", all_workloads_csv, name="all-workloads-csv"),
     path("platform/clusters/<slug:slug>/", cluster_page, name="cluster"),
     path("clusters/<slug:cluster>/workloads/<str:uid>/", workload_page, name="workload"),
+    path("clusters/<slug:cluster>/workloads/<str:uid>/pods/", workload_pods, name="workload-pods"),
+    path("clusters/<slug:cluster>/workloads/<str:uid>/events/", workload_events, name="workload-events"),
+    path("clusters/<slug:cluster>/workloads/<str:uid>/manifest/", workload_manifest, name="workload-manifest"),
 ]
 if settings.DEMO:
     urlpatterns.append(path("sign-in/as/", signin.sign_in_as, name="sign-in-as"))

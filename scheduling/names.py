@@ -61,6 +61,7 @@ CLUSTER_QUEUE_STOPPED: Final = "ClusterQueueStopped"
 LOCAL_QUEUE_STOPPED: Final = "LocalQueueStopped"
 DEACTIVATED: Final = "Deactivated"
 PODS_READY_TIMEOUT: Final = "PodsReadyTimeout"
+NODE_FAILURES: Final = "NodeFailures"
 
 # Reasons of Finished
 SUCCEEDED: Final = "Succeeded"

@@ -16,7 +16,7 @@
   function tick(started, renderedAt, words) {
     const now = renderedAt + (performance.now() - started);
     document.querySelectorAll("time[data-ago]").forEach((time) => {
-      const [unit, size, seconds] = largest(now - Date.parse(time.dateTime));
+      const [unit, size, seconds] = largestUnit(now - Date.parse(time.dateTime));
       set(time, words.format(-Math.floor(seconds / size), unit));
     });
     document.querySelectorAll("time[data-since]").forEach((time) => {
@@ -24,7 +24,7 @@
     });
   }
 
-  function largest(milliseconds) {
+  function largestUnit(milliseconds) {
     const seconds = Math.max(0, Math.round(milliseconds / 1000));
     const [unit, size] = units.find(([, size]) => seconds >= size) || units[3];
     return [unit, size, seconds];
@@ -32,11 +32,12 @@
 
   /* The largest two units, as the server words them. */
   function duration(milliseconds) {
-    const [, , seconds] = largest(milliseconds);
-    const days = Math.floor(seconds / 86400), hours = Math.floor(seconds / 3600) % 24, minutes = Math.floor(seconds / 60) % 60;
-    if (days) return `${days} d ${hours} h`;
-    if (hours) return `${hours} h ${minutes} min`;
-    return minutes ? `${minutes} min` : `${seconds} s`;
+    const [, , whole] = largestUnit(milliseconds);
+    const days = Math.floor(whole / 86400), hours = Math.floor(whole / 3600) % 24;
+    const minutes = Math.floor(whole / 60) % 60, seconds = whole % 60;
+    const texts = document.body.dataset, counts = { days, hours, minutes, seconds };
+    const largest = Object.keys(counts).find((unit) => counts[unit]) || "seconds";
+    return texts[largest].replace(/%\((\w+)\)d/g, (_, unit) => counts[unit]);
   }
 
   function set(element, text) {
@@ -60,18 +61,29 @@
         document.querySelector("[data-nav-toggle]").focus();
       }
     });
+    /* A form that filters leaves out of the address what is empty. */
+    document.addEventListener("formdata", (event) => {
+      if (!event.target.hasAttribute("data-tidy")) return;
+      [...event.formData.entries()].forEach(([name, value]) => { if (value === "") event.formData.delete(name); });
+    });
     document.querySelectorAll("select[data-submit]").forEach((select) => {
       select.addEventListener("change", () => select.form.requestSubmit());
     });
+    /* A part that was opened and did not come says so. */
+    ["htmx:responseError", "htmx:sendError", "htmx:timeout"].forEach((name) => document.addEventListener(name, (event) => {
+      const part = event.detail.elt.closest("[data-unread]");
+      if (!part) return;
+      const told = document.createElement("p");
+      told.className = "panel-body";
+      told.setAttribute("role", "alert");
+      told.textContent = part.dataset.unread;
+      part.replaceChildren(told);
+    }));
     const started = performance.now();
     const words = new Intl.RelativeTimeFormat(root.lang, { numeric: "always", style: "long" });
     const run = () => tick(started, Date.parse(document.body.dataset.renderedAt), words);
     run();
     setInterval(run, 1000);
     document.addEventListener("portal:refreshed", run);
-    document.querySelectorAll("[data-copy]").forEach((button) => button.addEventListener("click", () => {
-      navigator.clipboard.writeText(button.dataset.copy);
-      button.classList.add("is-done");
-    }));
   });
 })();

@@ -20,6 +20,7 @@ class Migration(migrations.Migration):
                 ("email", models.EmailField(blank=True, max_length=254)),
                 ("time_zone", models.CharField(blank=True, max_length=60)),
                 ("has_keys", models.BooleanField(default=True)),
+                ("last_team", models.CharField(blank=True, max_length=50)),
                 ("created_at", models.DateTimeField()),
                 ("archived_at", models.DateTimeField(blank=True, null=True)),
             ],

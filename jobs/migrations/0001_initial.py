@@ -255,6 +255,10 @@ class Migration(migrations.Migration):
                 name="workload_by_since",
             ),
         ),
+        migrations.AddIndex(
+            model_name="workload",
+            index=models.Index(fields=["state", "-since", "id"], name="workload_by_state"),
+        ),
         migrations.AddConstraint(
             model_name="workload",
             constraint=models.UniqueConstraint(

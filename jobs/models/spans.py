@@ -2,6 +2,7 @@ from typing import ClassVar
 
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 from jobs.models.workloads import Workload
 
@@ -14,10 +15,10 @@ class Span(models.Model):
     """
 
     class End(models.TextChoices):
-        FINISHED = "finished"
-        EVICTED = "evicted"
-        DELETED = "deleted"
-        UNSEEN = "unseen"
+        FINISHED = "finished", _("Finished")
+        EVICTED = "evicted", _("Evicted")
+        DELETED = "deleted", _("Deleted")
+        UNSEEN = "unseen", _("Unseen")
 
     workload = models.ForeignKey(Workload, models.CASCADE, related_name="spans")
     cluster_queue = models.CharField(max_length=253)

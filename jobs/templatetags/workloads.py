@@ -1,15 +1,22 @@
 """Template tags of lists of workloads."""
 
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from django import template
+from django.urls import reverse
 from django.utils.translation import gettext
 
+from jobs import kubectl
 from jobs.models import Workload
+from jobs.search import QueueFound
 from jobs.states import HOLDING, OVER, WAITING
 from jobs.workload_filter import Column, Group, WorkloadFilter
 
 register = template.Library()
+
+register.simple_tag(kubectl.list_command)
+register.simple_tag(kubectl.describe_command)
 
 
 @register.inclusion_tag("components/sort.html")
@@ -34,6 +41,24 @@ def _since_words(wanted: WorkloadFilter) -> str:
         Group.ENDED: gettext("Ended"),
     }
     return words.get(wanted.group) or str(Column.SINCE.label)
+
+
+@register.simple_tag
+def queue_link(queue: QueueFound, sees_all: bool) -> str:
+    """Of a LocalQueue its jobs, of a ClusterQueue its bar: on the overview for those who see all, else on the team's
+    page."""
+    if queue.namespace:
+        jobs = reverse("all-workloads") if sees_all else reverse("team-workloads", args=[queue.team])
+        return f"{jobs}?{urlencode({'queue': queue.name, 'cluster': queue.cluster.slug})}"
+    if not sees_all:
+        return f"{reverse('team', args=[queue.team])}#h-quota-{queue.cluster.slug}"
+    return f"{reverse('overview')}#{queue_anchor(queue.cluster.slug, queue.name, *(queue.accelerator or ('', '')))}"
+
+
+@register.simple_tag
+def queue_anchor(cluster: str, cluster_queue: str, flavor: str, resource: str) -> str:
+    """The id of one bar on the overview."""
+    return quote(f"queue-{cluster}-{cluster_queue}-{flavor}-{resource}")
 
 
 @register.simple_tag

@@ -38,7 +38,11 @@ class Migration(migrations.Migration):
                 (
                     "cause",
                     models.CharField(
-                        choices=[("unreachable", "Unreachable"), ("not_running", "Not Running")], max_length=20
+                        choices=[
+                            ("unreachable", "the cluster did not answer"),
+                            ("not_running", "the portal was not running"),
+                        ],
+                        max_length=20,
                     ),
                 ),
             ],

@@ -1,15 +1,17 @@
 """Template tags of the portal: icons, times, durations, amounts."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django import template
-from django.utils.formats import date_format, number_format
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.timezone import localtime
 from django.utils.translation import gettext
 
+from portal.times import duration_patterns, duration_text, time_text, zone_text
+
 register = template.Library()
+
+register.filter("duration", duration_text)
 
 
 @register.simple_tag
@@ -23,9 +25,8 @@ def moment(value: datetime | None) -> SafeString | str:
     """Date and time with the zone."""
     if not value:
         return gettext("unknown")
-    local = localtime(value)
-    text = f"{date_format(local, 'j M Y')} {local:%H:%M:%S} {local.tzname()}"
-    return format_html('<time datetime="{}">{}</time>', value.isoformat(), text)
+    parts = (value.isoformat(), time_text(value), zone_text(value))
+    return format_html('<time datetime="{}">{}</time> {}', *parts)
 
 
 @register.simple_tag
@@ -33,41 +34,27 @@ def ago(value: datetime | None, now: datetime) -> SafeString | str:
     """How long ago, kept current by script, with the exact time for those who hover."""
     if not value:  # templates give an empty text where there is none
         return gettext("never")
-    text = gettext("%(duration)s ago") % {"duration": duration(now - value)}
-    title = f"{localtime(value):%Y-%m-%d %H:%M:%S} {localtime(value).tzname()}"
-    return format_html('<time datetime="{}" title="{}" data-ago>{}</time>', value.isoformat(), title, text)
+    text = gettext("%(duration)s ago") % {"duration": duration_text(now - value)}
+    parts = (value.isoformat(), time_text(value), zone_text(value), text)
+    return format_html('<time datetime="{}" title="{} {}" data-ago>{}</time>', *parts)
 
 
-@register.filter
-def duration(value: timedelta) -> str:
-    """A duration in its largest two units, at least a second."""
-    seconds = max(0, int(value.total_seconds()))
-    if seconds < 60:
-        return gettext("%(count)d s") % {"count": seconds}
-    minutes, hours, days = seconds // 60 % 60, seconds // 3600 % 24, seconds // 86400
-    if days:
-        return gettext("%(days)d d %(hours)d h") % {"days": days, "hours": hours}
-    if hours:
-        return gettext("%(hours)d h %(minutes)d min") % {"hours": hours, "minutes": minutes}
-    return gettext("%(minutes)d min") % {"minutes": minutes}
-
-
-@register.filter
-def grouped(number: int) -> str:
-    """A count that may be large, with the thousands apart."""
-    return number_format(number, force_grouping=True)
+@register.simple_tag
+def duration_texts() -> SafeString:
+    """How durations are written, as attributes for the script that keeps them current."""
+    return format_html_join(" ", 'data-{}="{}"', duration_patterns().items())
 
 
 @register.simple_tag
 def as_of(value: datetime, now: datetime) -> SafeString:
     """`ago` for the age of the page's facts, which every answer to its script renews."""
-    text = gettext("%(duration)s ago") % {"duration": duration(now - value)}
+    text = gettext("%(duration)s ago") % {"duration": duration_text(now - value)}
     return format_html('<time datetime="{}" data-ago data-as-of>{}</time>', value.isoformat(), text)
 
 
 @register.simple_tag
 def copy(text: str) -> SafeString:
-    """A button that copies the text."""
+    """A button that copies the text, and says so."""
     label = gettext("Copy %(text)s") % {"text": text}
     return format_html(
         '<button class="copy" type="button" data-copy="{}">{}<span class="visually-hidden">{}</span></button>',
@@ -76,8 +63,14 @@ def copy(text: str) -> SafeString:
 
 
 @register.simple_tag
+def command(text: str) -> SafeString:
+    """A line for a terminal, with a button that copies it."""
+    return format_html('<span class="cmd"><code>{}</code>{}</span>', text, copy(text))
+
+
+@register.simple_tag
 def since(value: datetime | None, now: datetime) -> SafeString | str:
     """How long something has lasted."""
     if not value:
         return gettext("unknown")
-    return format_html('<time datetime="{}" data-since>{}</time>', value.isoformat(), duration(now - value))
+    return format_html('<time datetime="{}" data-since>{}</time>', value.isoformat(), duration_text(now - value))

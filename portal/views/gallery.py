@@ -15,7 +15,7 @@ from accounts.requests import Request
 from jobs.models import QueueNow
 from jobs.states import JobState
 from jobs.team_now import ClusterNow, TeamLine
-from jobs.time_to_start import Actor
+from jobs.time_to_start import Actor, Attempt, Phase
 from portal.sync_runs import Freshness
 from teams.access import require_platform_permission
 from teams.models import Cluster, NodeCapacity
@@ -37,6 +37,7 @@ def gallery(request: Request) -> HttpResponse:
         "scale": 40,
         "states": [*JobState, "SomethingNew"],
         "actors": list(Actor),
+        "attempts": _attempts(now),
         "freshness": _freshness(now),
         "capacity": NodeCapacity(instance_type="ml.g6e.12xlarge", total=16, healthy=14),
         "many_nodes": NodeCapacity(instance_type="ml.g6e.12xlarge", total=400, healthy=399),
@@ -50,6 +51,21 @@ def _freshness(now: datetime) -> list[tuple[Freshness, bool]]:
     old = Freshness(now - timedelta(minutes=11), now - timedelta(minutes=10), "the server does not answer", 1)
     never = replace(current, as_of=None)
     return [(current, False), (old, True), (never, True)]
+
+
+def _attempts(now: datetime) -> list[tuple[str, Attempt]]:
+    """(what it shows, the attempt to start)."""
+    queued, reserved, admitted, ready = (now - timedelta(minutes=minutes) for minutes in (90, 60, 50, 20))
+    return [
+        (gettext("started"), Attempt(queued, reserved, admitted, ready)),
+        (gettext("waits for others"), Attempt(queued, phase=Phase.QUEUE)),
+        (gettext("waits for its owner"), Attempt(queued, phase=Phase.QUEUE, waits_for=Actor.OWNER)),
+        (gettext("waits for the platform admin"), Attempt(queued, phase=Phase.QUEUE, waits_for=Actor.PLATFORM)),
+        (gettext("pods not ready"), Attempt(queued, reserved, admitted, phase=Phase.PODS)),
+        (gettext("not all is known"), Attempt(queued, None, admitted, ready)),
+        (gettext("given up"), Attempt(queued, reserved, ended_at=ready, phase=Phase.CHECKS)),
+        (gettext("nothing is known"), Attempt(queued)),
+    ]
 
 
 def _row(**changes: Any) -> QueueNow:

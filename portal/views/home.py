@@ -12,10 +12,13 @@ from teams.roles import roles_of
 
 @require_safe
 def home(request: Request) -> HttpResponse:
-    """One team: its page. Several: the choice. A platform role: the overview. None: whom to ask."""
-    teams = Team.objects.active().filter(pk__in=roles_of(request.user).teams)
-    if len(teams) == 1:
-        return redirect(teams[0])
-    if not teams and roles_of(request.user).everywhere(Permission.SEE_PLATFORM):
+    """One team: its page. Several: that opened last, or else the choice. A platform role: the overview. None: whom to
+    ask."""
+    roles = roles_of(request.user)
+    slugs = [team.slug for team in roles.active_teams]
+    if len(slugs) == 1 or request.user.last_team in slugs:
+        return redirect("team", request.user.last_team if request.user.last_team in slugs else slugs[0])
+    if not slugs and roles.everywhere(Permission.SEE_PLATFORM):
         return redirect("overview")
+    teams = Team.objects.filter(slug__in=slugs).select_related("cost_centre")
     return render(request, "portal/home.html", {"teams": teams})

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
+from accounts.actions import remember_team
 from accounts.requests import Request
 from jobs.outside_quotas import outside_quotas
 from jobs.reasons import Reason, waiting_reason
 from jobs.redaction import redaction_for
 from jobs.sync import LIVE
 from jobs.team_now import ClusterNow, Running, Waiting, clusters_of, jobs_of
-from portal.live import Slugs, live, render_live
+from portal.live import Slugs, is_part, live, render_live
 from portal.sync_runs import Freshness
 from teams.access import get_team_or_404
 from teams.models import Cluster
@@ -66,6 +67,8 @@ def team_page(request: Request, slug: str) -> HttpResponse:
     sees_raw = roles.hold(Permission.SEE_RAW, team.pk)
     sections = [_section(request, here, sees_raw=sees_raw) for here in clusters_of(team)]
     role = roles.teams.get(team.pk)
+    if role and not is_part(request):
+        remember_team(user=request.user, slug=slug)
     context = {"team": team, "sections": sections, "sees_raw": sees_raw, "my_role": role.label if role else ""}
     return render_live(request, "portal/team.html", context)
 

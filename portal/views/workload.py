@@ -1,21 +1,31 @@
-"""The page of one workload: its state in words, its holds of quota, its conditions."""
+"""The page of one workload: how it stands in plain words, how it started, what it held, what the cluster says."""
 
 from collections.abc import Collection
+from typing import Any
 
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
-from jobs.access import get_workload_or_404
+from jobs.access import get_workload_and_team_or_404, may_see_raw
+from jobs.attempt import attempt_of
 from jobs.conditions import condition_rows
+from jobs.earlier import of_same_job
 from jobs.models import Workload
+from jobs.pod_set_rows import pod_set_rows
 from jobs.reasons import waiting_reason
 from jobs.redaction import redaction_for
-from jobs.states import WAITING
+from jobs.span_history import history_of
+from jobs.standing import standing
+from jobs.states import HOLDING, WAITING
 from jobs.sync import LIVE
+from jobs.team_now import Running, with_positions, with_shares
+from jobs.time_to_start import Actor
 from portal.live import live, render_live
-from teams.models import NamespaceBinding, Team
-from teams.permissions import Permission
+
+_MOST_HOLDS = 20
+_MOST_EARLIER = 10
+_BAR_GROWS_SECONDS = 60
 
 
 def _clusters_shown(request: Request, cluster: str, uid: str) -> Collection[str]:
@@ -23,26 +33,46 @@ def _clusters_shown(request: Request, cluster: str, uid: str) -> Collection[str]
 
 
 @require_safe
-@live(LIVE, _clusters_shown)
+@live(LIVE, _clusters_shown, renew_seconds=_BAR_GROWS_SECONDS)
 def workload_page(request: Request, cluster: str, uid: str) -> HttpResponse:
-    workload = get_workload_or_404(request, cluster, uid)
-    sees_raw = Workload.objects.visible_to(request.user, Permission.SEE_RAW).filter(pk=workload.pk).exists()
-    messages = [condition["message"] for condition in workload.conditions.values()]
-    redaction = redaction_for(request.user, workload.cluster, messages)
+    workload, team = get_workload_and_team_or_404(request, cluster, uid)
+    sees_raw = may_see_raw(request, team)
     context = {
         "workload": workload,
-        "team": _team_of(workload),
-        "reason": waiting_reason(workload) if workload.state in WAITING and not workload.is_over else None,
-        "conditions": condition_rows(workload, redaction) if sees_raw else [],
+        "team": team,
         "sees_raw": sees_raw,
-        "spans": workload.spans.order_by("-reserved_at").prefetch_related("usages"),
+        "conditions": _conditions(request, workload) if sees_raw else [],
+        "pod_sets": list(pod_set_rows(workload)),
+        "earlier": of_same_job(workload, _MOST_EARLIER),
         "freshness": request.facts.by_cluster[cluster],
         "is_stale": request.facts.is_stale(cluster),
+        **_story(workload),
     }
     return render_live(request, "portal/workload.html", context)
 
 
-def _team_of(workload: Workload) -> Team | None:
-    owned = NamespaceBinding.objects.current().filter(cluster=workload.cluster, namespace=workload.namespace)
-    binding = owned.select_related("team").first()
-    return binding.team if binding else None
+def _conditions(request: Request, workload: Workload) -> list[Any]:
+    messages = [condition["message"] for condition in workload.conditions.values()]
+    return condition_rows(workload, redaction_for(request.user, workload.cluster, messages))
+
+
+def _story(workload: Workload) -> dict[str, Any]:
+    """How it stands, how it came to start, and what it held."""
+    reason = waiting_reason(workload) if workload.state in WAITING and not workload.is_over else None
+    history = history_of(workload, _MOST_HOLDS)
+    running = _running(workload)
+    waits = with_positions(workload.cluster, [workload])[0] if reason else None
+    return {
+        "standing": standing(workload, reason, running.own, running.borrowed),
+        "running": running,
+        "waiting": waits,
+        "history": history,
+        "attempt": attempt_of(workload, history, reason.actor if reason else Actor.UNKNOWN),
+    }
+
+
+def _running(workload: Workload) -> Running:
+    """What it holds now; nothing where it does not."""
+    if workload.is_over or workload.state not in HOLDING:
+        return Running(workload, None, {})
+    return with_shares(workload.cluster, [workload])[0]

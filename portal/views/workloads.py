@@ -60,6 +60,7 @@ def _page(request: Request, reach: Reach, context: dict[str, Any]) -> HttpRespon
     found = narrowed(reach, wanted, request.facts.now)
     counts = tally(found)
     page = page_of(found, wanted, counts.of_wanted(wanted))
+    options = options_of(reach)
     shows_places = wanted.group == Group.WAITING and not reach.is_everything
     known = request.facts.by_cluster
     list_context = {
@@ -68,10 +69,13 @@ def _page(request: Request, reach: Reach, context: dict[str, Any]) -> HttpRespon
         "groups": [(group, counts.groups[group], wanted.group_link(group)) for group in Group],
         "page": page,
         "pages": _links(wanted, page),
-        "rows": rows_of(page.workloads, reach, with_places=shows_places),
+        "rows": rows_of(
+            page.workloads, reach, with_places=shows_places, with_shares=wanted.group in (Group.NOW, Group.RUNNING)
+        ),
         "shows_places": shows_places,
+        "shows_queue": not reach.is_everything and len(options.queues) > 1,
         "shows_cluster": len(reach.clusters) > 1,
-        "choices": choices_of(wanted, options_of(reach), reach),
+        "choices": choices_of(wanted, options, reach),
         "per_page": [(number, wanted.link(per=number)) for number in PER_PAGE],
         "clusters_shown": [
             (each, known[each.slug], known[each.slug].is_stale(request.facts.now))

@@ -56,6 +56,13 @@ def test_where_no_pod_carries_the_label_the_namespace_is_looked_through(server: 
     assert [set(asked.query) for asked in server.asked] == [{"labelSelector", "limit"}, {"limit"}]
 
 
+def test_no_further_page_is_asked_for_when_the_time_is_over(server: ScriptedServer, api: Api) -> None:
+    pages = [listing([owned(f"p-{n}")], following=f"page-{n}") for n in range(6)]
+    server.on(PODS, *pages)
+    found = pods_of(api, JOB, seconds=0)
+    assert ([pod.name for pod in found.pods], found.is_complete) == (["p-0"], False)
+
+
 def test_a_namespace_with_more_pods_than_are_looked_at(server: ScriptedServer, api: Api) -> None:
     pages = [listing([owned(f"p-{n}", kind="LevitatingJob")], following=f"page-{n}") for n in range(6)]
     server.on(PODS, *pages)

@@ -97,7 +97,7 @@ def test_numbers_are_written_as_the_reader_writes_them() -> None:
     with override("pt-br"):
         bar = quota_bar(many)
         assert all("," not in label.x for label in segment_labels(bar))
-        assert "1600" in tick_words(bar)
+        assert "1.600" in tick_words(bar)
 
 
 @given(rows())

@@ -33,6 +33,14 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "workload research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
     "workload vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
     "workload unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404),
+    "workload-pods research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 404, 200),
+    "workload-pods vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 404, 200),
+    "workload-events research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 404, 200),
+    "workload-events vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 404, 200),
+    "workload-manifest research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 404, 200),
+    "workload-manifest vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 404, 200),
+    "workload-manifest unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404),
+    "search": (SIGN_IN, *(200,) * 8),
     "overview": (SIGN_IN, 403, 403, 403, 403, 403, 200, 200, 200),
     "all-workloads": (SIGN_IN, *(403,) * 5, 200, 200, 200),
     "all-workloads-csv": (SIGN_IN, *(403,) * 5, 200, 200, 200),
@@ -56,7 +64,7 @@ def everything(shared: World) -> World:
 
 def address(entry: str) -> str:
     name, _, target = entry.partition(" ")
-    if name == "workload":
+    if name.startswith("workload"):
         return reverse(name, args=["gpu-one", f"uid-{target}"])
     return reverse(name, args=[target] if target else [])
 

@@ -111,7 +111,7 @@ def test_other_resources_come_after_the_gpus(read: World, people: People) -> Non
     found = rows(response, "GPUs")
     assert [row.split("·")[0].strip() for row in found] == [f"{P5} CPU", f"{P5} memory"]
     assert " 96.5 0 0 0 no limit" in found[0]
-    assert " 2048 0 0 0 no limit" in found[1]
+    assert " 2,048 0 0 0 no limit" in found[1]
     assert response.text.index('class="qrow"') < response.text.index("<tbody")
     in_portuguese = rows(visit(people.member, URL, "pt-br"), "GPUs")[0]
     assert " 96,5 " in in_portuguese

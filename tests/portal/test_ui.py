@@ -1,31 +1,13 @@
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
-from django.utils.translation import override
 
-from portal.templatetags.ui import ago, as_of, copy, duration, icon, moment, since
+from portal.templatetags.ui import ago, as_of, copy, duration_texts, icon, moment, since
 from tests.stories import START, minute
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (-5, "0 s"),
-        (0, "0 s"),
-        (1, "1 s"),
-        (59.9, "59 s"),
-        (60, "1 min"),
-        (3599, "59 min"),
-        (3600, "1 h 0 min"),
-        (86399, "23 h 59 min"),
-        (86400, "1 d 0 h"),
-        (100 * 86400, "100 d 0 h"),
-    ],
-)
-def test_durations(seconds: float, text: str) -> None:
-    assert duration(timedelta(seconds=seconds)) == text
+def test_the_script_writes_durations_as_the_server_does() -> None:
+    assert 'data-days="%(days)d d %(hours)d h"' in duration_texts()
 
 
 @pytest.mark.parametrize("nothing", [None, ""])
@@ -35,15 +17,13 @@ def test_what_is_unknown_is_said_to_be(nothing: Any) -> None:
 
 
 def test_a_moment_names_its_zone() -> None:
-    assert moment(START) == '<time datetime="2026-10-08T12:00:00+00:00">8 Oct 2026 12:00:00 UTC</time>'
-    with timezone.override("America/Sao_Paulo"), override("pt-br"):
-        assert moment(START) == '<time datetime="2026-10-08T12:00:00+00:00">8 Out 2026 09:00:00 -03</time>'
+    assert moment(START) == '<time datetime="2026-10-08T12:00:00+00:00">8 Oct 2026 12:00:00</time> UTC'
 
 
 def test_an_age_carries_the_exact_time_for_the_script() -> None:
     text = ago(START, minute(3))
     assert text == (
-        '<time datetime="2026-10-08T12:00:00+00:00" title="2026-10-08 12:00:00 UTC" data-ago>3 min ago</time>'
+        '<time datetime="2026-10-08T12:00:00+00:00" title="8 Oct 2026 12:00:00 UTC" data-ago>3 min ago</time>'
     )
     assert since(START, minute(90)) == '<time datetime="2026-10-08T12:00:00+00:00" data-since>1 h 30 min</time>'
 

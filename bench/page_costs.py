@@ -1,0 +1,83 @@
+"""What pages cost: queries, and CPU time of the web server's one process against its empty page. For `bench.pages`."""
+
+import re
+import statistics
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import requests
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from bench.page_visits import EMPTY, PAGES, PART, Page, ask, signed_in
+from bench.web import Web, cpu_seconds
+
+ROUNDS, ASKED_EACH = 9, 5
+
+_FIRST_LOAD = re.compile(r'(?:<link rel="stylesheet" href|<script src)="([^"]+)"')
+
+
+def queries_of(page: Page) -> int:
+    """How often the page asks the database, caches warm."""
+    client = signed_in(page.username)
+    client.get(page.path)
+    with CaptureQueriesContext(connection) as queries:
+        answer = client.get(page.path)
+    assert answer.status_code == 200, (page, answer.status_code)
+    return len(queries)
+
+
+@dataclass(slots=True)
+class Cost:
+    """Of one request, round by round, in milliseconds: the process's CPU time, and the time to the answer. `size` is in
+    bytes."""
+
+    cpu: list[float] = field(default_factory=list)
+    wall: list[float] = field(default_factory=list)
+    size: int = 0
+
+    @property
+    def cpu_ms(self) -> float:
+        return statistics.median(self.cpu)
+
+    @property
+    def wall_ms(self) -> float:
+        return statistics.median(self.wall)
+
+
+def costs(web: Web, session: requests.Session) -> dict[str, Cost]:
+    """Of the empty page, the pages, and a 304 of each one's part; in turn, so that all see the same machine."""
+    asked: dict[str, tuple[Page, dict[str, str]]] = {"empty page": (EMPTY, {})}
+    for name, page in PAGES.items():
+        asked[name] = (page, {})
+        etag = ask(web, session, page, **PART).headers.get("ETag")
+        if etag:
+            asked[f"304 of the {name}"] = (page, {**PART, "If-None-Match": etag})
+    found = {name: Cost() for name in asked}
+    for _ in range(ROUNDS):
+        for name, (page, headers) in asked.items():
+            _measure(web, session, page, headers, found[name])
+    return found
+
+
+def _measure(web: Web, session: requests.Session, page: Page, headers: Mapping[str, str], cost: Cost) -> None:
+    (worker,) = web.workers
+    used, begun = cpu_seconds(worker), time.monotonic()
+    for _ in range(ASKED_EACH):
+        answer = ask(web, session, page, **headers)
+        assert answer.status_code == (304 if headers else 200), (page, answer.status_code)
+    cost.wall.append((time.monotonic() - begun) * 1000 / ASKED_EACH)
+    cost.cpu.append((cpu_seconds(worker) - used) * 1000 / ASKED_EACH)
+    cost.size = len(answer.content)
+
+
+def first_load(web: Web, session: requests.Session) -> dict[str, int]:
+    """Bytes of each style sheet and script of a first page, as they are sent."""
+    page = PAGES["team page"]
+    sizes = {}
+    for path in _FIRST_LOAD.findall(ask(web, session, page).text):
+        answer = ask(web, session, Page(page.username, path), **{"Accept-Encoding": "gzip"})
+        assert answer.status_code == 200, path
+        sizes[path] = int(answer.headers["Content-Length"])
+    return sizes
