@@ -3,13 +3,12 @@
 import re
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from jobs.hours import close_hours
 from portal.models import Gap
 from tests.pages.reading import labels, rows, visit, words
+from tests.pages.test_query_counts import count
 from tests.people import People
 from tests.stories import Job, minute
 from tests.worlds import World
@@ -56,12 +55,8 @@ def test_the_mean_of_a_day_is_over_what_was_read_of_it(used: World, people: Peop
 
 
 def test_a_year_asks_the_database_as_often_as_a_day(used: World, people: People) -> None:
-    counts = []
-    for period in ("day", "year"):
-        with CaptureQueriesContext(connection) as queries:
-            assert visit(people.member, f"{URL}?period={period}").status_code == 200
-        counts.append(len(queries))
-    assert counts[0] == counts[1] <= 16  # signing in costs some, too
+    counts = [count(people.member, f"{URL}?period={period}") for period in ("day", "year")]
+    assert counts[0] == counts[1] <= 12
 
 
 @pytest.mark.parametrize("asked", ["", "?period=", "?period=century", "?period=week&period=week"])
