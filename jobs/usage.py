@@ -1,13 +1,13 @@
 """A team's use of GPUs over time, from the hours rolled up: the reads behind the usage page. Buckets are UTC."""
 
-from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from itertools import chain
+from typing import Any, Final
 
-from django.db.models import Q, TextChoices
+from django.db.models import Case, F, IntegerField, Q, QuerySet, Sum, TextChoices, Value, When
 from django.utils.translation import gettext_lazy as _
 
 from jobs.late import HOUR, hour_of
@@ -86,6 +86,10 @@ class ClusterUsage:
 
 
 Key = tuple[str, str, str]
+_KEY: Final = ("cluster_queue", "flavor", "resource")
+_OF_QUEUE: Final = ("guaranteed", "lent_low", "lent_high", "unknown")
+_LOW_BITS: Final = 32
+_LOW_MASK: Final = 2**_LOW_BITS - 1
 
 
 def usage_of(team: Team, period: Period) -> list[ClusterUsage]:
@@ -133,30 +137,36 @@ class _Reader:
     def read(self, cluster_queues: Iterable[str]) -> Mapping[Key, Sequence[Bucket]]:
         """By (ClusterQueue, flavor, resource), for these queues and for those that the team used."""
         found: dict[Key, list[Bucket]] = defaultdict(self._buckets)
-        window = Q(cluster=self.cluster, hour__gte=self.edges[0], hour__lt=self.edges[-1])
-        key = ("cluster_queue", "flavor", "resource", "hour")
-        for queue, flavor, resource, hour, own, borrowed in TeamHour.objects.filter(window, team=self.team).values_list(
-            *key, "own", "borrowed"
-        ):
-            self._bucket(found[queue, flavor, resource], hour).add(own=own, borrowed=borrowed)
+        used = TeamHour.objects.filter(self._window(), team=self.team)
+        for (queue, flavor, resource), bucket, sums in self._sums(used, _KEY, ("own", "borrowed")):
+            found[queue, flavor, resource][bucket].add(**sums)
         names = {*cluster_queues, *(queue for queue, _, _ in found)}
-        figures = ("guaranteed", "lent_low", "lent_high", "unknown")
-        for queue, flavor, resource, hour, *sums in QueueHour.objects.filter(
-            window, cluster_queue__in=names
-        ).values_list(*key, *figures):
-            self._bucket(found[queue, flavor, resource], hour).add(**dict(zip(figures, sums, strict=True)))
-        self._add_waiting(found, window)
+        queues = QueueHour.objects.filter(self._window(), cluster_queue__in=names)
+        for (queue, flavor, resource), bucket, sums in self._sums(queues, _KEY, _OF_QUEUE):
+            found[queue, flavor, resource][bucket].add(**sums)
+        pending = PendingHour.objects.filter(self._window(), team=self.team)
+        for (queue, resource), bucket, sums in self._sums(pending, ("cluster_queue", "resource"), ("waiting",)):
+            for key in found:
+                if (key[0], key[2]) == (queue, resource):
+                    found[key][bucket].add(**sums)
         return found
 
-    def _add_waiting(self, found: Mapping[Key, Sequence[Bucket]], window: Q) -> None:
-        waits = PendingHour.objects.filter(window, team=self.team)
-        for queue, resource, hour, waiting in waits.values_list("cluster_queue", "resource", "hour", "waiting"):
-            for key, buckets in found.items():
-                if (key[0], key[2]) == (queue, resource):
-                    self._bucket(buckets, hour).add(waiting=waiting)
+    def _window(self) -> Q:
+        return Q(cluster=self.cluster, hour__gte=self.edges[0], hour__lt=self.edges[-1])
 
-    def _bucket(self, buckets: Sequence[Bucket], hour: datetime) -> Bucket:
-        return buckets[bisect_right(self.edges, hour) - 1]
+    def _sums(
+        self, rows: "QuerySet[Any]", key: Sequence[str], names: Sequence[str]
+    ) -> Iterator[tuple[tuple[str, ...], int, dict[str, int]]]:
+        """By key and bucket. SQLite's SUM fails beyond 64 bits, so the amounts' halves are summed apart."""
+        ends = [When(hour__lt=end, then=Value(number)) for number, end in enumerate(self.edges[1:])]
+        halves = [(Sum(F(name).bitrightshift(_LOW_BITS)), Sum(F(name).bitand(_LOW_MASK))) for name in names]
+        sums = {f"sum_{number}": each for number, each in enumerate(chain.from_iterable(halves))}
+        grouped = rows.annotate(bucket=Case(*ends, output_field=IntegerField()))
+        for row in grouped.values_list(*key, "bucket").annotate(**sums):
+            *of, bucket = row[: len(key) + 1]
+            parts = [int(half) for half in row[len(key) + 1 :]]
+            totals = [(high << _LOW_BITS) + low for high, low in zip(parts[::2], parts[1::2], strict=True)]
+            yield tuple(of), bucket, dict(zip(names, totals, strict=True))
 
     def _buckets(self) -> list[Bucket]:
         """With what is known of them all: how much is over, and what of it lies before the first read."""

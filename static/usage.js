@@ -22,16 +22,13 @@
     };
   }
 
-  /* Means of stretches in which something was not seen lie on a dotted ground; those of which nothing was seen are
-     empty there. */
-  function ground(data) {
-    const areas = data.unseen.map((unseen, i) => (unseen ? [{ xAxis: i - 0.5 }, { xAxis: i + 0.5 }] : null));
+  /* Where something was not seen the ground is dotted, from bottom to top: on an axis of its own. Where nothing was,
+     that is all there is. */
+  function ground(data, grid) {
+    const dots = { symbol: "circle", symbolSize: 0.7, color: css("--c-unknown"), dashArrayX: [[2, 5], [0, 3.5, 2, 1.5]], dashArrayY: [2, 2] };
     return {
-      silent: true, data: areas.filter(Boolean),
-      itemStyle: {
-        color: css("--c-sunken"), opacity: 1,
-        decal: { symbol: "circle", symbolSize: 0.7, color: css("--c-unknown"), dashArrayX: [[2, 5], [0, 3.5, 2, 1.5]], dashArrayY: [2, 2] },
-      },
+      type: "bar", xAxisIndex: grid, yAxisIndex: grid + 2, barWidth: "100%", barGap: "-100%", z: 1, silent: true,
+      data: data.unseen.map((unseen) => (unseen ? 1 : null)), itemStyle: { color: css("--c-sunken"), decal: dots },
     };
   }
 
@@ -39,16 +36,18 @@
     const ink = css("--c-ink"), own = css("--c-own"), borrow = css("--c-borrow"), surface = css("--c-surface");
     const [, ownTitle, borrowedTitle, guaranteedTitle, lentTitle, waitingTitle] = data.titles;
     const bar = { type: "bar", stack: "used", barWidth: "80%", barGap: "-100%", z: 2 };
-    const below = (values) => values.map((value) => (value === null ? null : -value));
+    const some = (values) => values.map((value) => value || null); // a bar of nothing would still show its edge
+    const below = (values) => some(values).map((value) => value && -value);
     const edge = (width, type) => ({ color: surface, borderColor: own, borderWidth: width, borderType: type });
     const stripes = { symbol: "rect", color: borrow, dashArrayX: [1, 0], dashArrayY: [2.5, 3.5], rotation: -Math.PI / 4 };
     return [
-      { ...bar, name: ownTitle, data: data.own, itemStyle: { color: own }, markArea: ground(data) },
-      { ...bar, name: borrowedTitle, data: data.borrowed, itemStyle: { color: css("--c-borrow-bg"), borderColor: borrow, borderWidth: 1, decal: stripes } },
+      { ...bar, name: ownTitle, data: some(data.own), itemStyle: { color: own } },
+      { ...bar, name: borrowedTitle, data: some(data.borrowed), itemStyle: { color: css("--c-borrow-bg"), borderColor: borrow, borderWidth: 1, decal: stripes } },
       { ...bar, name: lentTitle, data: below(data.low), itemStyle: edge(1.5, "solid") },
       { ...bar, name: words.atMost, data: below(data.perhaps), itemStyle: edge(1, [3, 2]) },
       { type: "line", name: guaranteedTitle, data: data.guaranteed, step: "middle", symbol: "none", z: 3, lineStyle: { color: ink, width: 2 }, itemStyle: { color: ink } },
-      { ...bar, stack: "waiting", name: waitingTitle, xAxisIndex: 1, yAxisIndex: 1, data: data.waiting, itemStyle: { color: css("--c-sunken"), borderColor: css("--c-ink-2"), borderWidth: 1, borderType: [3, 2] }, markArea: ground(data) },
+      { ...bar, stack: "waiting", name: waitingTitle, xAxisIndex: 1, yAxisIndex: 1, data: some(data.waiting), itemStyle: { color: css("--c-sunken"), borderColor: css("--c-ink-2"), borderWidth: 1, borderType: [3, 2] } },
+      ground(data, 0), ground(data, 1),
     ];
   }
 
@@ -65,7 +64,8 @@
       axisLabel: { color: quiet, fontSize: 11, formatter: (value) => String(Math.abs(value)) },
       splitLine: { lineStyle: { color: css("--c-line") } },
     });
-    return { xAxis: [time(0), time(1)], yAxis: [amount(0, words.used), amount(1, waitingTitle)] };
+    const whole = (grid) => ({ gridIndex: grid, type: "value", show: false, min: 0, max: 1 });
+    return { xAxis: [time(0), time(1)], yAxis: [amount(0, words.used), amount(1, waitingTitle), whole(0), whole(1)] };
   }
 
   /* The tooltip is drawn on the canvas: the other kind writes style attributes, which the policy forbids. */

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from jobs.hours import close_hours
-from jobs.models import PendingHour
+from jobs.models import PendingHour, QueueHour
 from jobs.usage import Bucket, Period, Usage, edges_of, usage_of
 from scheduling.hour_rows import HOUR as MICROS
 from teams.models import SpecVersion
@@ -136,3 +136,10 @@ def test_days_of_a_bucket_are_those_of_utc() -> None:
     edges = edges_of(Period.MONTH, at("2026-10-08T01:00"))
     assert {edge.hour for edge in edges} == {0}
     assert edges[-1] - edges[-2] == timedelta(days=1)
+
+
+def test_absurd_amounts_are_added_up_too(shared: World, people: People) -> None:
+    shared.see(Job(gpus=1).admit(0))
+    close(shared, 3)
+    QueueHour.objects.update(guaranteed=2**63 - 1)
+    assert only(people).total.guaranteed == 3 * (2**63 - 1)
