@@ -8,7 +8,7 @@ from django.urls import Resolver404, resolve
 from tests.services.portal import RunningPortal
 
 _LINK = re.compile(r'<a [^>]*href="(/[^"#]*)')
-UNLINKED = ("/gallery/", "/sign-in/")
+UNLINKED = ("/gallery/", "/sign-in/", "/search/?q=re")
 
 
 def one_of_each(portal: RunningPortal, username: str) -> dict[str, str]:

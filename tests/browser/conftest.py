@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
+from tests.browser.addresses import one_of_each
 from tests.browser.cluster import EmulatedCluster
 from tests.services.portal import RunningPortal, wait_until
 
@@ -56,6 +57,15 @@ def still(portal: RunningPortal) -> Iterator[EmulatedCluster]:
     cluster = EmulatedCluster(portal.kubeconfig)
     with cluster.held():
         yield cluster
+
+
+Addresses = dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def addresses(portal: RunningPortal) -> Addresses:
+    """One of each kind of page that a platform admin reaches."""
+    return one_of_each(portal, "platform-admin")
 
 
 @pytest.fixture(scope="session")

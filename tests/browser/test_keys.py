@@ -54,17 +54,22 @@ def test_keys_with_others_held_are_the_browsers(page: Page) -> None:
     expect(page.locator("#search")).not_to_be_focused()
 
 
+def save(page: Page) -> None:
+    with page.expect_navigation():
+        page.get_by_role("button", name="Save").click()
+
+
 def test_a_person_may_switch_single_keys_off(visit: Visit) -> None:
     page = visit("auditor", "/me/")
     switch = page.get_by_label("Single keys are shortcuts")
     switch.uncheck()
-    page.get_by_role("button", name="Save").click()
+    save(page)
     page.keyboard.press("/")
     page.keyboard.press("?")
     expect(page.locator("#search")).not_to_be_focused()
     expect(page.get_by_role("dialog")).to_be_hidden()
     switch.check()
-    page.get_by_role("button", name="Save").click()
+    save(page)
     page.keyboard.press("/")
     expect(page.locator("#search")).to_be_focused()
 

@@ -37,7 +37,7 @@ def test_parts_are_read_when_they_are_opened_and_only_then(visit: Visit) -> None
     page = open_running_job(visit)
     assert asked(page) == []
     expect(opened(page, "pods").get_by_role("row")).not_to_have_count(0)
-    expect(opened(page, "events").get_by_text("Quota reserved in ClusterQueue").first).to_be_visible()
+    expect(opened(page, "events").locator("#again-events")).to_be_visible()
     expect(opened(page, "manifest").get_by_text("value: •••").first).to_be_visible()
     page.locator("#pods > summary").click()
     page.locator("#pods > summary").click()
@@ -95,3 +95,10 @@ def healed(page: Page) -> bool:
         page.locator("#again-pods").click()
     page.wait_for_timeout(200)
     return page.get_by_text("The cluster does not answer now").count() == 0
+
+
+def test_a_part_that_does_not_come_says_so(visit: Visit) -> None:
+    page = open_running_job(visit, may_be_refused=True)
+    page.route("**/pods/", lambda route: route.abort())
+    expect(opened(page, "pods").get_by_role("alert")).to_have_text(re.compile("The portal did not answer"))
+    expect(opened(page, "events").locator("#again-events")).to_be_visible()
