@@ -92,15 +92,11 @@ class HourFacts:
             perhaps.append(PerhapsHeld(*key, micros(after), micros(before)))
 
     def _waited(self) -> Iterator[Waited]:
-        workloads = Workload.objects.filter(
-            Q(gone_before__isnull=True) | Q(gone_before__gt=self.start),
-            Q(finished_at__isnull=True) | Q(finished_at__gt=self.start),
-            cluster=self.cluster,
-            created_at__lt=self.end,
-            gpus__gt=0,
+        workloads = Workload.objects.not_over_by(self.start).filter(
+            cluster=self.cluster, created_at__lt=self.end, gpus__gt=0
         )
         holds: dict[int, list[Hold]] = defaultdict(list)
-        spans = Span.objects.filter(workload__in=workloads).order_by("reserved_at")
+        spans = Span.objects.filter(workload__in=workloads.values("pk")).order_by("reserved_at")
         values = spans.values_list("workload_id", "reserved_at", "released_after", "released_before")
         for pk, reserved_at, after, before in values:
             holds[pk].append((reserved_at, after, before))
