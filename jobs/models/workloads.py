@@ -126,7 +126,7 @@ class Workload(models.Model):
                 condition=Q(is_queued=True, gone_before__isnull=True),
                 name="workload_in_line",
             ),
-            models.Index(fields=["job_uid"], name="workload_by_job"),
+            models.Index(fields=["cluster", "job_uid"], name="workload_by_job"),
             models.Index(fields=["cluster", "name"], name="workload_by_name", opclasses=_BY_PREFIX),
             models.Index(fields=["cluster", "owner_name"], name="workload_by_owner", opclasses=_BY_PREFIX),
             models.Index(fields=_LISTED, name="workload_by_since"),
