@@ -9,7 +9,7 @@ from django.db.models import Max, Q
 
 from jobs.episodes import Episode, Known, new_episodes, tells_of_evictions
 from jobs.eviction_losses import write_losses, write_unseen_loss
-from jobs.lost_work import Basis, IntervalIgnored, Work, read_interval
+from jobs.lost_work import Basis, CheckpointIgnored, Work, read_checkpoint, read_interval
 from jobs.models import Eviction, Span, Workload
 from jobs.models.evictions import Source
 from jobs.observed import checkpoint_interval, requested_gpus, work_of
@@ -79,6 +79,7 @@ class EvictionWriter:
             notice = notices[episode.message]
             row = Eviction(cluster=self.cluster, workload_id=pk, **_columns(workload, episode, notice))
             row.checkpoint_seconds, row.checkpoint_source = _interval(workload, defaults.get(workload.namespace))
+            row.checkpoint_at = _last_checkpoint(workload, episode)
             row.span = spans.by(pk, episode)
             if row.span is None:
                 self._price_without_span(row, workload, len(self.news[pk]))
@@ -135,8 +136,16 @@ def _interval(workload: objects.Workload, default: int | None) -> tuple[int | No
     """The checkpoint interval in force, in seconds, and who says so."""
     try:
         return int(read_interval(checkpoint_interval(workload)).total_seconds()), Source.JOB
-    except IntervalIgnored:
+    except CheckpointIgnored:
         return default, Source.TEAM if default is not None else ""
+
+
+def _last_checkpoint(workload: objects.Workload, episode: Episode) -> datetime | None:
+    """When it had last saved its work; None where nobody says, or nobody saw when it was evicted."""
+    try:
+        return read_checkpoint(workload.last_checkpoint, episode.before) if episode.observed else None
+    except CheckpointIgnored:
+        return None
 
 
 def _default_intervals(cluster: Cluster, namespaces: Iterable[str]) -> dict[str, int | None]:
