@@ -1,7 +1,7 @@
 """Evictions of a batch of workloads: which are news, and the rows to write."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,8 +15,8 @@ from jobs.models.evictions import Source
 from jobs.observed import checkpoint_interval, requested_gpus, work_of
 from jobs.preemptors import Preemptors, fill, learn_lacking, name_late
 from scheduling import names, objects
-from scheduling.messages import is_pending_preemption
 from scheduling.preemption_messages import PreemptionNotice, parse_preemption
+from scheduling.queue_order import is_preempting
 from teams.models import Cluster, NamespaceBinding
 
 News = dict[int, list[tuple[objects.Workload, Episode]]]
@@ -39,7 +39,9 @@ class EvictionWriter:
         telling = [ids[look.uid] for look in looks if look.uid in ids and tells_of_evictions(look)]
         self.known = _known(telling)
         self.seconds = _accumulated(telling)
-        self.preempting = dict(_preempting(looks))
+        self.preempting = {
+            look.uid: look.conditions[names.QUOTA_RESERVED].message for look in looks if is_preempting(look)
+        }
         self.first_seen = {look.uid for look in looks} - ids.keys()
         self.news: News = defaultdict(list)
 
@@ -152,14 +154,6 @@ def _default_intervals(cluster: Cluster, namespaces: Iterable[str]) -> dict[str,
     """The teams' own defaults by namespace."""
     owned = NamespaceBinding.objects.current().filter(cluster=cluster, namespace__in=namespaces)
     return dict(owned.values_list("namespace", "team__checkpoint_seconds"))
-
-
-def _preempting(looks: Iterable[objects.Workload]) -> Iterator[tuple[str, str]]:
-    """Messages of those that wait for their victims, by uid."""
-    for look in looks:
-        reserved = look.conditions.get(names.QUOTA_RESERVED)
-        if reserved is not None and not reserved.status and is_pending_preemption(reserved.message):
-            yield look.uid, reserved.message
 
 
 class _Ended:
