@@ -32,6 +32,7 @@ app.conf.update(
             "schedule": settings.PULL_SECONDS,
             "options": {"expires": settings.PULL_SECONDS},
         },
+        "close-hours": {"task": "jobs.close_all_hours", "schedule": 300, "options": {"expires": 300}},
         "prune-runs": {"task": "jobs.prune_runs", "schedule": 3600, "options": {"expires": 3600}},
     },
     timezone="UTC",

@@ -218,7 +218,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="workload",
-            index=models.Index(fields=["job_uid"], name="workload_by_job"),
+            index=models.Index(fields=["cluster", "job_uid"], name="workload_by_job"),
         ),
         migrations.AddIndex(
             model_name="workload",
@@ -283,6 +283,10 @@ class Migration(migrations.Migration):
                 fields=["cluster_queue"],
                 name="span_open_by_queue",
             ),
+        ),
+        migrations.AddIndex(
+            model_name="span",
+            index=models.Index(fields=["end", "released_before"], name="span_by_end"),
         ),
         migrations.AddConstraint(
             model_name="span",
