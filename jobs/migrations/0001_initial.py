@@ -211,6 +211,14 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="workload",
             index=models.Index(
+                condition=models.Q(("gone_before__isnull", True)),
+                fields=["cluster", "priority_class", "state"],
+                name="workload_live_by_class",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="workload",
+            index=models.Index(
                 condition=models.Q(("gone_before__isnull", True), ("is_queued", True)),
                 fields=["cluster", "namespace", "queue_name"],
                 name="workload_in_line",

@@ -75,8 +75,8 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="workload",
             index=models.Index(
-                models.F("cluster"),
                 django.db.models.functions.comparison.Coalesce("finished_at", "gone_before"),
+                models.F("cluster"),
                 name="workload_by_end",
             ),
         ),

@@ -122,6 +122,11 @@ class Workload(models.Model):
                 fields=["cluster", "state"], condition=Q(gone_before__isnull=True), name="workload_live_by_state"
             ),
             models.Index(
+                fields=["cluster", "priority_class", "state"],
+                condition=Q(gone_before__isnull=True),
+                name="workload_live_by_class",
+            ),
+            models.Index(
                 fields=["cluster", "namespace", "queue_name"],
                 condition=Q(is_queued=True, gone_before__isnull=True),
                 name="workload_in_line",
@@ -130,7 +135,8 @@ class Workload(models.Model):
             models.Index(fields=["cluster", "name"], name="workload_by_name", opclasses=_BY_PREFIX),
             models.Index(fields=["cluster", "owner_name"], name="workload_by_owner", opclasses=_BY_PREFIX),
             models.Index(fields=_LISTED, name="workload_by_since"),
-            models.Index("cluster", Coalesce("finished_at", "gone_before"), name="workload_by_end"),
+            # The cluster last: first, SQLite would take this index for whatever asks for one cluster.
+            models.Index(Coalesce("finished_at", "gone_before"), "cluster", name="workload_by_end"),
             models.Index(fields=["state", "-since", "id"], name="workload_by_state"),
         ]
 
