@@ -15,6 +15,7 @@ from django.db import DataError
 from jobs import now as caches
 from jobs.eviction_rows import EvictionWriter
 from jobs.models import Span, Workload
+from jobs.notice_rows import tell
 from jobs.observed import COLUMNS, row_of
 from jobs.rounds import in_rounds
 from jobs.span_rows import SpanWriter
@@ -42,6 +43,7 @@ class _Stored:
     id: int
     resource_version: int
     gone_version: int | None
+    state: str
 
 
 def write_workloads(
@@ -132,8 +134,8 @@ class _Batch:
 
     def _read(self, uids: list[str]) -> dict[str, _Stored]:
         rows = Workload.objects.filter(cluster=self.cluster, uid__in=uids)
-        values = rows.values_list("uid", "id", "resource_version", "gone_version")
-        return {uid: _Stored(pk, version, gone) for uid, pk, version, gone in values}
+        values = rows.values_list("uid", "id", "resource_version", "gone_version", "state")
+        return {uid: _Stored(pk, version, gone, state) for uid, pk, version, gone, state in values}
 
     def _is_news(self, record: objects.Workload, as_of: int | None) -> bool:
         stored = self.stored.get(record.uid)
@@ -165,7 +167,9 @@ class _Batch:
         for each in self.gone:
             spans.end(self.ids[each.uid], each.after, each.before, Span.End.DELETED)
         touched = spans.write()
-        evictions.write(workload_ids, spans.unseen)
+        written = evictions.write(workload_ids, spans.unseen)
+        states = {uid: stored.state for uid, stored in self.stored.items()}
+        tell(self.cluster, looks, states, written, now=now, last_seen=last_seen)
         self._mark_gone()
         caches.refresh(self.cluster, touched)
         return len(self._touched())

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from jobs.sync import ABOUT, last_good_read, pull_cluster
 from jobs.sync import heal_caches as heal
+from notices.recipients import address
 from portal.sync_runs import hold_lease, prune_runs, release_lease
 from teams.models import Cluster
 
@@ -56,3 +57,9 @@ def heal_caches(cluster_id: int) -> None:
 @shared_task(name="jobs.prune_runs", soft_time_limit=60, time_limit=90)
 def prune_old_runs() -> None:
     prune_runs(timezone.now())
+
+
+@shared_task(name="jobs.tell_people", soft_time_limit=50, time_limit=60)
+def tell_people() -> None:
+    """Bring the outbox to its recipients."""
+    address(timezone.now())

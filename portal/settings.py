@@ -40,6 +40,7 @@ INSTALLED_APPS = [
     "portal",
     "accounts",
     "teams",
+    "notices",
     "jobs",
 ]
 MIDDLEWARE = [
@@ -111,7 +112,7 @@ CONTENT_SECURITY_POLICY = {
 
 # People
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = ["notices.inbox.ReaderBackend"]
 LOGIN_URL = "sign-in"
 
 # Database

@@ -9,6 +9,7 @@ from portal.views.eviction import eviction_page
 from portal.views.evictions import team_evictions, team_evictions_csv, team_lost
 from portal.views.gallery import gallery
 from portal.views.home import home
+from portal.views.inbox import inbox, inbox_read
 from portal.views.me import me
 from portal.views.overview import overview
 from portal.views.search import search_page
@@ -33,6 +34,8 @@ urlpatterns = [
     path("teams/<slug:slug>/evictions.csv", team_evictions_csv, name="team-evictions-csv"),
     path("teams/<slug:slug>/lost/", team_lost, name="team-lost"),
     path("gallery/", gallery, name="gallery"),
+    path("inbox/", inbox, name="inbox"),
+    path("inbox/read/", inbox_read, name="inbox-read"),
     path("me/", me, name="me"),
     path("platform/", overview, name="overview"),
     path("platform/workloads/", all_workloads, name="all-workloads"),

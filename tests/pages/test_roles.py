@@ -60,6 +60,8 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "cluster gpu-one": (SIGN_IN, 403, 403, 403, 403, 403, 200, 200, 200),
     "cluster unknown": (SIGN_IN, 403, 403, 403, 403, 403, 404, 404, 404),
     "gallery": (SIGN_IN, *(200,) * 8),
+    "inbox": (SIGN_IN, *(200,) * 8),
+    "inbox-read": (SIGN_IN, *(405,) * 8),
     "me": (SIGN_IN, *(200,) * 8),
     "sign-in": (200,) * 9,
     "sign-out": (SIGN_IN, *(405,) * 8),

@@ -1,0 +1,93 @@
+"""The inbox: who finds what in it, in which words, and what counts as unread."""
+
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import User
+from notices.models import Receipt
+from notices.recipients import address
+from teams.models import Membership
+from tests.pages.conftest import PREEMPTED
+from tests.pages.reading import visit
+from tests.people import People
+from tests.stories import START, Job, minute
+from tests.worlds import World
+
+pytestmark = pytest.mark.django_db
+
+INBOX = "/inbox/"
+
+
+def unread(user: User) -> int:
+    found = re.search(r'<span class="count">(\d+)', visit(user, "/me/").text)
+    return int(found[1]) if found else 0
+
+
+@pytest.fixture
+def evicted(zoo: World) -> Job:
+    """Taken by a job of zebra, with all names in the message."""
+    job = Job("evicted", gpus=8, created=-60).admit(-40)
+    theirs = Job("zebra-llm", "hyperpod-ns-zebra", queue="zebra-cq", gpus=4, uid="22222222-2222-4222-8222-222222222222")
+    zoo.see(job, theirs.admit(-30))
+    zoo.see(job.evict(-20, message=PREEMPTED).release(-19, PREEMPTED))
+    address(START)
+    return job
+
+
+def test_the_people_of_the_team_find_it_with_its_reason_and_a_link(evicted: Job, people: People) -> None:
+    page = visit(people.member, INBOX).text
+    assert "evicted was evicted: Lender took it back" in page
+    assert "a workload of another team" in page
+    assert re.search(rf'href="/clusters/gpu-one/workloads/{evicted.uid}/evictions/\d+/"', page)
+
+
+def test_no_other_team_is_named_but_to_platform_roles(zoo: World, evicted: Job, people: People) -> None:
+    Receipt.objects.update_or_create(
+        notice=Receipt.objects.all()[0].notice, user=people.platform_admin, defaults={"how": "at_once", "at": START}
+    )
+    for user in (people.member, people.viewer, people.team_admin):
+        assert "zebra" not in visit(user, INBOX).text.lower()
+    assert "zebra-llm" in visit(people.platform_admin, INBOX).text
+
+
+def test_others_find_nothing(evicted: Job, people: People) -> None:
+    for user in (people.neighbour, people.stranger, people.finops, people.auditor):
+        page = visit(user, INBOX).text
+        assert "evicted was" not in page
+        assert "Nobody told you anything" in page
+        assert unread(user) == 0
+
+
+def test_who_left_the_team_finds_it_no_more(evicted: Job, people: People) -> None:
+    assert unread(people.member) == 1
+    Membership.objects.filter(user=people.member).delete()
+    assert unread(User.objects.get(pk=people.member.pk)) == 0
+    assert "evicted was" not in visit(User.objects.get(pk=people.member.pk), INBOX).text
+
+
+def test_unread_until_it_is_marked(evicted: Job, people: People) -> None:
+    client = Client()
+    client.force_login(people.member)
+    assert unread(people.member) == 1
+    response = client.post(reverse("inbox-read"))
+    assert (response.status_code, response.headers["Location"]) == (302, INBOX)
+    assert unread(people.member) == 0
+    assert unread(people.viewer) == 1
+    assert "evicted was evicted" in visit(people.member, INBOX).text
+    assert Receipt.objects.get(user=people.member).read_at == timezone.now()
+
+
+def test_pages_of_many(zoo: World, people: People) -> None:
+    jobs = [Job(f"many-{n}", created=-60).admit(-40) for n in range(120)]
+    zoo.see(*jobs)
+    zoo.see(*(job.evict(-20) for job in jobs))
+    address(minute(1))
+    assert "1 to 50 of 120" in visit(people.member, INBOX).text
+    last = visit(people.member, INBOX + "?page=99").text
+    assert "101 to 120 of 120" in last
+    assert 'href="?page=2"' in last
+    assert "1 to 50 of 120" in visit(people.member, INBOX + "?page=two").text
