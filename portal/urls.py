@@ -11,6 +11,7 @@ from portal.views.gallery import gallery
 from portal.views.home import home
 from portal.views.inbox import inbox, inbox_read
 from portal.views.me import me
+from portal.views.my_notices import my_notices
 from portal.views.overview import overview
 from portal.views.search import search_page
 from portal.views.team import team_page
@@ -37,6 +38,7 @@ urlpatterns = [
     path("inbox/", inbox, name="inbox"),
     path("inbox/read/", inbox_read, name="inbox-read"),
     path("me/", me, name="me"),
+    path("me/notices/", my_notices, name="my-notices"),
     path("platform/", overview, name="overview"),
     path("platform/workloads/", all_workloads, name="all-workloads"),
     path("platform/workloads.csv", all_workloads_csv, name="all-workloads-csv"),
