@@ -7,13 +7,18 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
+from jobs.notice_words import words_of
 from jobs.sync import ABOUT, last_good_read, pull_cluster
 from jobs.sync import heal_caches as heal
+from notices.delivery import deliver
+from notices.packing import pack
 from notices.recipients import address
+from notices.sending import send
 from portal.sync_runs import hold_lease, prune_runs, release_lease
 from teams.models import Cluster
 
 _LEASE = "pull"
+_NOTICES = "notices"
 _ABOUT_SECONDS = 3600
 
 
@@ -61,5 +66,18 @@ def prune_old_runs() -> None:
 
 @shared_task(name="jobs.tell_people", soft_time_limit=50, time_limit=60)
 def tell_people() -> None:
-    """Bring the outbox to its recipients."""
-    address(timezone.now())
+    """Bring the outbox to its recipients, and what is due to their channels; one worker at a time."""
+    holder = f"{socket.gethostname()}:{getpid()}"
+
+    def may_go_on() -> bool:
+        """Asked before each message: none may take longer than that."""
+        return hold_lease(_NOTICES, "", holder=holder, now=timezone.now(), seconds=60)
+
+    if not may_go_on():
+        return
+    try:
+        address(timezone.now())
+        pack(timezone.now())
+        deliver(words_of, send, timezone.now, may_go_on)
+    finally:
+        release_lease(_NOTICES, "", holder=holder)

@@ -1,5 +1,6 @@
-"""Writes of a person's choices about notices: in one transaction, audited."""
+"""Writes about notices that people make: each in one transaction, audited."""
 
+import json
 from collections.abc import Collection, Mapping
 from datetime import datetime, time
 
@@ -7,7 +8,8 @@ from django.db import transaction
 
 from accounts.models import User
 from notices.kinds import How, Kind
-from notices.models import Choice, Habits, Unfollowed
+from notices.models import Channel, Choice, Habits, Message, Unfollowed
+from notices.sealing import seal
 from portal import audit
 
 
@@ -35,3 +37,30 @@ def choose(
     chosen = {str(kind): str(how) for kind, how in hows.items()}
     target = f"person/{user.username}"
     audit.record("notices.chosen", target=target, by=user.username, now=now, **texts, language=language, kinds=chosen)
+
+
+@transaction.atomic
+def add_channel(*, user: User, kind: str, name: str, secret: Mapping[str, str], now: datetime) -> Channel:
+    """`secret`: what opens it, sealed before it is stored; empty for e-mail. Raises ConfigurationError without keys."""
+    sealed = seal(json.dumps(secret)) if secret else ""
+    channel = Channel.objects.create(user=user, kind=kind, name=name, secret=sealed, added_at=now)
+    _record("channel.added", channel, user, now)
+    return channel
+
+
+@transaction.atomic
+def remove_channel(*, user: User, channel: Channel, now: datetime) -> None:
+    """With what was still to be sent through it."""
+    _record("channel.removed", channel, user, now)
+    channel.delete()
+
+
+def _record(event: str, channel: Channel, user: User, now: datetime) -> None:
+    audit.record(event, target=f"channel/{channel.pk}", by=user.username, now=now, kind=channel.kind, name=channel.name)
+
+
+@transaction.atomic
+def send_again(*, message: Message, user: User, now: datetime) -> None:
+    """A dead letter gets all its attempts anew."""
+    Message.objects.filter(pk=message.pk).update(dead_at=None, attempts=0, next_at=now)
+    audit.record("message.sent_again", target=f"message/{message.pk}", by=user.username, now=now)

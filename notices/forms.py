@@ -11,8 +11,11 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from gateways.chat import is_address
+from gateways.webhooks import is_webhook
 from notices.kinds import OF_JOBS, OF_PLATFORM, USUAL, How, Kind
-from notices.models import Choice, Habits, Unfollowed
+from notices.models import Channel, Choice, Habits, Unfollowed
+from notices.sending import SERVICES
 from teams.models import Team
 from teams.permissions import GlobalRole
 from teams.roles import roles_of
@@ -63,6 +66,52 @@ class NoticesForm(forms.Form):
             "language": given["language"],
             **times,
         }
+
+
+class ChannelForm(forms.Form):
+    """A new channel; its secret is typed once and never shown again."""
+
+    kind = forms.ChoiceField(label=_("Kind"), choices=Channel.Kind.choices)
+    name = forms.CharField(label=_("Name"), max_length=60, help_text=_("What you call it, such as “on-call pager”."))
+    address = forms.CharField(
+        label=_("Address"),
+        required=False,
+        max_length=1000,
+        help_text=_(
+            "Of a webhook, of Slack's or of Teams' incoming webhook, or PagerDuty's integration key. E-mail "
+            "goes to your own address."
+        ),
+    )
+    key = forms.CharField(
+        label=_("Signing key"),
+        required=False,
+        min_length=16,
+        max_length=200,
+        help_text=_("For a webhook: at least 16 characters by which the receiver knows that it is the portal."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or {}
+        address, kind = found.get("address", ""), found.get("kind")
+        if kind != Channel.Kind.EMAIL and not settings.CHANNEL_KEYS:
+            self.add_error("kind", _("The portal has no key under which it could keep a secret."))
+        if kind == Channel.Kind.WEBHOOK:
+            if not is_webhook(address, settings.INTERNAL_TARGETS):
+                self.add_error("address", _("It must begin with https:// and hold no user name."))
+            if not found.get("key") and "key" not in self.errors:
+                self.add_error("key", _("A webhook needs a key."))
+        elif kind in SERVICES and not is_address(SERVICES[Channel.Kind(kind)], address):
+            self.add_error("address", _("That is no address of the service."))
+        return found
+
+    @property
+    def secret(self) -> dict[str, str]:
+        """What opens the channel."""
+        given = self.cleaned_data
+        if given["kind"] == Channel.Kind.EMAIL:
+            return {}
+        names = ("address", "key") if given["kind"] == Channel.Kind.WEBHOOK else ("address",)
+        return {name: given[name] for name in names}
 
 
 def _kinds(user: User) -> list[Kind]:

@@ -11,6 +11,7 @@ from django.db import transaction
 
 from notices.kinds import OF_JOBS, OF_PLATFORM, USUAL, How, Kind
 from notices.models import Choice, Notice, Receipt, Unfollowed
+from notices.packing import schedule
 from teams.models import Membership, PlatformRole
 from teams.permissions import GlobalRole
 
@@ -23,6 +24,7 @@ def address(now: datetime) -> int:
     while notices := list(Notice.objects.filter(addressed_at__isnull=True).order_by("at")[:_BATCH]):
         with transaction.atomic():
             Receipt.objects.bulk_create(_receipts(notices, now), ignore_conflicts=True)
+            schedule(Receipt.objects.filter(notice__in=notices), now)
             Notice.objects.filter(pk__in=[each.pk for each in notices]).update(addressed_at=now)
         addressed += len(notices)
     return addressed

@@ -11,10 +11,12 @@ from portal.views.gallery import gallery
 from portal.views.home import home
 from portal.views.inbox import inbox, inbox_read
 from portal.views.me import me
+from portal.views.my_channels import channel_remove, my_channels
 from portal.views.my_notices import my_notices
 from portal.views.overview import overview
 from portal.views.search import search_page
 from portal.views.team import team_page
+from portal.views.undelivered import message_again, undelivered
 from portal.views.workload import workload_page
 from portal.views.workload_live import workload_events, workload_manifest, workload_pods
 from portal.views.workloads import all_workloads, all_workloads_csv, team_workloads, team_workloads_csv
@@ -39,9 +41,13 @@ urlpatterns = [
     path("inbox/read/", inbox_read, name="inbox-read"),
     path("me/", me, name="me"),
     path("me/notices/", my_notices, name="my-notices"),
+    path("me/channels/", my_channels, name="my-channels"),
+    path("me/channels/<int:key>/remove/", channel_remove, name="channel-remove"),
     path("platform/", overview, name="overview"),
     path("platform/workloads/", all_workloads, name="all-workloads"),
     path("platform/workloads.csv", all_workloads_csv, name="all-workloads-csv"),
+    path("platform/undelivered/", undelivered, name="undelivered"),
+    path("platform/undelivered/<uuid:key>/again/", message_again, name="message-again"),
     path("platform/clusters/<slug:slug>/", cluster_page, name="cluster"),
     path("clusters/<slug:cluster>/workloads/<str:uid>/", workload_page, name="workload"),
     path("clusters/<slug:cluster>/workloads/<str:uid>/evictions/<int:key>/", eviction_page, name="eviction"),
