@@ -53,7 +53,7 @@ def _channel(service: Service, secret: str, letter: Letter) -> NotifyBase:
     if service is Service.PAGER:
         return NotifyPagerDuty("portal", secret, dedup=letter.id, click=letter.link, asset=_ASSET)
     kind = NotifySlack if service is Service.SLACK else NotifyWorkflows
-    parts = kind.parse_native_url(secret)
+    parts = kind.parse_native_url(secret)  # type: ignore[no-untyped-call]
     if parts is None:
         raise ConfigurationError("That is no address of the service.")
     return kind(asset=_ASSET, **parts)

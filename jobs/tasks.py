@@ -10,6 +10,7 @@ from django.utils import timezone
 from jobs.notice_words import words_of
 from jobs.sync import ABOUT, last_good_read, pull_cluster
 from jobs.sync import heal_caches as heal
+from jobs.trouble import look
 from notices.delivery import deliver
 from notices.packing import pack
 from notices.recipients import address
@@ -62,6 +63,13 @@ def heal_caches(cluster_id: int) -> None:
 @shared_task(name="jobs.prune_runs", soft_time_limit=60, time_limit=90)
 def prune_old_runs() -> None:
     prune_runs(timezone.now())
+
+
+@shared_task(name="jobs.look_for_trouble", soft_time_limit=50, time_limit=60)
+def look_for_trouble() -> None:
+    """Tell what is wrong with each cluster."""
+    for cluster in Cluster.objects.active():
+        look(cluster, timezone.now())
 
 
 @shared_task(name="jobs.tell_people", soft_time_limit=50, time_limit=60)

@@ -9,7 +9,7 @@ from portal.views.eviction import eviction_page
 from portal.views.evictions import team_evictions, team_evictions_csv, team_lost
 from portal.views.gallery import gallery
 from portal.views.home import home
-from portal.views.inbox import inbox, inbox_read
+from portal.views.inbox import inbox, inbox_read, notice_acknowledge
 from portal.views.me import me
 from portal.views.my_channels import channel_remove, my_channels
 from portal.views.my_notices import my_notices
@@ -39,6 +39,7 @@ urlpatterns = [
     path("gallery/", gallery, name="gallery"),
     path("inbox/", inbox, name="inbox"),
     path("inbox/read/", inbox_read, name="inbox-read"),
+    path("inbox/<uuid:key>/acknowledge/", notice_acknowledge, name="notice-acknowledge"),
     path("me/", me, name="me"),
     path("me/notices/", my_notices, name="my-notices"),
     path("me/channels/", my_channels, name="my-channels"),

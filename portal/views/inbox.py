@@ -1,8 +1,9 @@
 """What a person was told, newest first."""
 
 from typing import Final
+from uuid import UUID
 
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
@@ -12,6 +13,10 @@ from jobs.addresses import page_number
 from jobs.notice_words import words_of
 from jobs.workload_list import cut_page
 from notices.inbox import inbox_of, mark_read
+from notices.kinds import OF_PLATFORM
+from notices.lasting import acknowledge
+from teams.access import require_platform_permission
+from teams.permissions import Permission
 
 _PER_PAGE: Final = 50
 
@@ -26,6 +31,7 @@ def inbox(request: Request) -> HttpResponse:
         "rows": [(receipt, words[receipt.notice_id]) for receipt in page.rows],
         "page": page,
         "pages": _links(page.number, page.pages),
+        "lasting_kinds": OF_PLATFORM,
         "now": timezone.now(),
     }
     return render(request, "portal/inbox.html", context)
@@ -46,4 +52,14 @@ def _links(number: int, pages: int) -> dict[str, str]:
 @require_POST
 def inbox_read(request: Request) -> HttpResponse:
     mark_read(request.user, timezone.now())
+    return redirect("inbox")
+
+
+@require_POST
+def notice_acknowledge(request: Request, key: UUID) -> HttpResponse:
+    require_platform_permission(request, Permission.LOOK_AFTER)
+    receipt = inbox_of(request.user).filter(notice=key, notice__kind__in=OF_PLATFORM).select_related("notice").first()
+    if receipt is None:
+        raise Http404("There is no such notice in your inbox.")
+    acknowledge(notice=receipt.notice, user=request.user, now=timezone.now())
     return redirect("inbox")

@@ -8,9 +8,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
-from notices.models import Receipt
+from notices.kinds import Kind
+from notices.lasting import Trouble, bring_up_to
+from notices.models import Notice, Receipt
 from notices.recipients import address
-from teams.models import Membership
+from teams.models import Membership, PlatformRole
+from teams.permissions import GlobalRole
 from tests.pages.conftest import PREEMPTED
 from tests.pages.reading import visit
 from tests.people import People
@@ -91,3 +94,45 @@ def test_pages_of_many(zoo: World, people: People) -> None:
     assert "101 to 120 of 120" in last
     assert 'href="?page=2"' in last
     assert "1 to 50 of 120" in visit(people.member, INBOX + "?page=two").text
+
+
+@pytest.fixture
+def trouble(zoo: World) -> Notice:
+    bring_up_to(zoo.cluster, [Trouble(Kind.QUEUE_STOPPED, "zebra-cq", "zebra-cq")], START)
+    address(START)
+    return Notice.objects.get()
+
+
+def test_a_platform_admin_says_that_they_look_after_it(trouble: Notice, people: People) -> None:
+    client = Client()
+    client.force_login(people.platform_admin)
+    page = client.get(INBOX).text
+    assert "The queue zebra-cq is stopped" in page
+    assert "I look after it" in page
+    assert client.post(f"{INBOX}{trouble.pk}/acknowledge/").status_code == 302
+    page = client.get(INBOX).text
+    assert f"{people.platform_admin.name} looks after it." in page
+    assert "I look after it" not in page
+
+
+def test_what_is_over_needs_nobody(zoo: World, trouble: Notice, people: People) -> None:
+    bring_up_to(zoo.cluster, [], minute(5))
+    page = visit(people.platform_admin, INBOX).text
+    assert "Over since" in page
+    assert "I look after it" not in page
+
+
+@pytest.mark.parametrize(("role", "status"), [("member", 403), ("finops", 403), ("auditor", 403)])
+def test_nobody_else_can(trouble: Notice, people: People, role: str, status: int) -> None:
+    client = Client()
+    client.force_login(getattr(people, role))
+    assert client.post(f"{INBOX}{trouble.pk}/acknowledge/").status_code == status
+    assert "zebra-cq" not in client.get(INBOX).text
+
+
+def test_what_does_not_last_cannot_be_acknowledged(evicted: Job, people: People) -> None:
+    PlatformRole.objects.create(user=people.member, role=GlobalRole.PLATFORM_ADMIN)
+    client = Client()
+    client.force_login(people.member)
+    notice = Receipt.objects.get(user=people.member, notice__kind=Kind.EVICTED).notice
+    assert client.post(f"{INBOX}{notice.pk}/acknowledge/").status_code == 404

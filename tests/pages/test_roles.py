@@ -62,6 +62,7 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "gallery": (SIGN_IN, *(200,) * 8),
     "inbox": (SIGN_IN, *(200,) * 8),
     "inbox-read": (SIGN_IN, *(405,) * 8),
+    "notice-acknowledge 9c0f6c5e-0d0b-5f0e-8a55-6f1f0a9d2b11": (SIGN_IN, *(405,) * 8),
     "me": (SIGN_IN, *(200,) * 8),
     "my-notices": (SIGN_IN, *(200,) * 8),
     "my-channels": (SIGN_IN, *(200,) * 8),
