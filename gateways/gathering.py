@@ -7,6 +7,8 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, Final
 
 from gateways.records import Batch, Change
+from scheduling.objects import Workload
+from scheduling.overwritten import is_overwritten
 
 _MOST_CHANGES: Final = 500
 _GATHER_SECONDS: Final = 0.2
@@ -67,7 +69,8 @@ def _put(waiting: "queue.Queue[Any]", item: object, ended: threading.Event) -> b
 
 
 class Batching:
-    """Changes on their way to a batch; of each object only the newest."""
+    """Changes on their way to a batch; of each object only the newest, and of a Workload also those that told what the
+    next one tells no more."""
 
     def __init__(self) -> None:
         self._changes: dict[object, Change[Any]] = {}
@@ -78,7 +81,9 @@ class Batching:
         self._due = self._due if self._due is not None else seconds + _GATHER_SECONDS
         self._version = change.resource_version or self._version
         if change.record is not None:
-            self._changes.pop(change.record.uid, None)
+            before = self._changes.pop(change.record.uid, None)
+            if before is not None and _is_overwritten(before, change):
+                self._changes[object()] = before
             self._changes[change.record.uid] = change
         elif change.malformed:
             self._changes[object()] = change
@@ -95,3 +100,8 @@ class Batching:
             batch = Batch(tuple(self._changes.values()), self._version)
             self._changes, self._due = {}, None
             yield batch
+
+
+def _is_overwritten(before: Change[Any], change: Change[Any]) -> bool:
+    look, later = before.record, change.record
+    return isinstance(look, Workload) and isinstance(later, Workload) and is_overwritten(look, later)

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from django.utils.formats import date_format
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext
 
 from jobs.addresses import NONE, Age
 from jobs.eviction_filter import EvictionFilter, SumBy
@@ -39,4 +39,5 @@ def _months(now: datetime) -> list[tuple[str, str]]:
     count = now.year * 12 + now.month - 1
     numbers = range(count, count - _MONTHS, -1)
     months = [datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC) for number in numbers]
-    return [(f"{month:%Y-%m}", date_format(month, "YEAR_MONTH_FORMAT")) for month in months]
+    written = pgettext("a month, in the letters of Django's date filter", "F Y")
+    return [(f"{month:%Y-%m}", date_format(month, written)) for month in months]

@@ -27,6 +27,20 @@ def write_losses(evictions: Iterable[Eviction]) -> int:
     return changed
 
 
+def write_unseen_loss(eviction: Eviction, ran: timedelta, gpus: int) -> None:
+    """Of an eviction whose hold nobody saw: it had run for that long at most, since Kueue counts the time of stopping,
+    too. What it held is what it asks for."""
+    start = eviction.decided_before - ran
+    found = loss(Work(eviction.work), [Held(gpus, start, None)], start, eviction.decided_before, _known(eviction))
+    eviction.basis, eviction.gpus = found.basis, gpus
+    eviction.lost_low, eviction.lost_expected, eviction.lost_high = found.low, found.expected, found.high
+
+
+def _known(eviction: Eviction) -> Checkpoints:
+    interval = eviction.checkpoint_seconds
+    return Checkpoints(None if interval is None else timedelta(seconds=interval), eviction.checkpoint_at)
+
+
 def _values(eviction: Eviction) -> list[Any]:
     return [getattr(eviction, name) for name in _COLUMNS]
 
@@ -60,9 +74,7 @@ def _price(eviction: Eviction, span: Any, flavors: Mapping[str, list[Held]]) -> 
 
 def _loss(eviction: Eviction, span: Any, held: Iterable[Held]) -> Loss:
     """Where the decision was not seen, it lies between that of its earliest and that of its latest moment."""
-    interval = eviction.checkpoint_seconds
-    known = Checkpoints(None if interval is None else timedelta(seconds=interval), eviction.checkpoint_at)
-    work, held = Work(eviction.work), list(held)
+    known, work, held = _known(eviction), Work(eviction.work), list(held)
     latest = loss(work, held, span.admitted_at, eviction.decided_before, known)
     if eviction.observed:
         return latest

@@ -2,17 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Max, Q
 
 from jobs.episodes import Episode, Known, new_episodes, tells_of_evictions
-from jobs.eviction_losses import write_losses
+from jobs.eviction_losses import write_losses, write_unseen_loss
 from jobs.lost_work import Basis, IntervalIgnored, Work, read_interval
 from jobs.models import Eviction, Span, Workload
 from jobs.models.evictions import Source
-from jobs.observed import checkpoint_interval, work_of
+from jobs.observed import checkpoint_interval, requested_gpus, work_of
 from jobs.preemptors import Preemptors, fill, learn_lacking, name_late
 from scheduling import names, objects
 from scheduling.messages import is_pending_preemption
@@ -89,11 +89,19 @@ class EvictionWriter:
             row = Eviction(cluster=self.cluster, workload_id=pk, **_columns(workload, episode, notice))
             row.checkpoint_seconds, row.checkpoint_source = _interval(workload, defaults.get(workload.namespace))
             row.span = spans.by(pk, episode)
-            if row.span is None and episode.observed and workload.accumulated_seconds == self.seconds.get(pk, 0):
-                _costs_nothing(row)
+            if row.span is None:
+                self._price_without_span(row, workload, len(self.news[pk]))
             fill(row, preemptors.of(notice, episode.before))
             rows.append(row)
         return rows
+
+    def _price_without_span(self, row: Eviction, workload: objects.Workload, news: int) -> None:
+        """By the time for which Kueue says that it was admitted since the last look, if only one eviction ended it."""
+        ran = timedelta(seconds=workload.accumulated_seconds - self.seconds.get(row.workload_id, 0))
+        if ran > timedelta() and news == 1:
+            write_unseen_loss(row, ran, requested_gpus(workload))
+        elif row.observed and not ran:
+            _costs_nothing(row)
 
 
 def _columns(workload: objects.Workload, episode: Episode, notice: PreemptionNotice) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -76,3 +76,15 @@ def loop_size(decisions: Sequence[datetime], eviction: Eviction) -> int:
         last += 1
     size = last - first + 1
     return size if size >= LOOP_FROM else 0
+
+
+def collapsed(rows: Iterable[Told]) -> Iterator[Told]:
+    """Newest first, of each loop the latest eviction alone: its count tells of the others."""
+    latest: dict[int, datetime] = {}
+    for row in rows:
+        workload, decided = row.eviction.workload_id, row.eviction.decided_before
+        after = latest.get(workload)
+        if row.loop:
+            latest[workload] = decided
+        if not row.loop or after is None or after - decided > LOOP_WITHIN:
+            yield row

@@ -119,6 +119,8 @@ def loss_note(eviction: Eviction) -> str:
 
 def total_text(total: Total) -> str:
     """“8.4 GPU-h”, or with its range “8.4 GPU-h, between 4.0 and 12.0”."""
+    if total.unknown and not total.high:
+        return gettext("unknown")
     text = gpu_hours_text(total.expected)
     if not total.is_range:
         return text

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 
+from django.db.models import BigIntegerField, Value
+from django.db.models.functions import Coalesce
 from django.db.models.query import QuerySet
 
 from jobs.models import SpanUsage, Workload
@@ -18,10 +20,14 @@ def usages_of_open_spans(cluster: Cluster, cluster_queues: Collection[str] | Non
     """Amounts of the open spans in these ClusterQueues or in all: those that hold, and former ones, with a `valid_to`.
 
     Let the caller leave the former ones out: a condition on `valid_to` singles out nothing, since a span's last usage
-    stays open, yet PostgreSQL would begin with it while it has no statistics, and take minutes.
+    stays open, yet PostgreSQL would begin with it while it has no statistics, and take minutes. Nor is the cluster of
+    named queues told as a plain column: SQLite would begin with all workloads of the cluster.
     """
-    usages = SpanUsage.objects.filter(span__workload__cluster=cluster, span__released_before__isnull=True)
-    return usages if cluster_queues is None else usages.filter(span__cluster_queue__in=cluster_queues)
+    usages = SpanUsage.objects.filter(span__released_before__isnull=True)
+    if cluster_queues is None:
+        return usages.filter(span__workload__cluster=cluster)
+    where = Coalesce("span__workload__cluster", Value(None), output_field=BigIntegerField())
+    return usages.alias(where=where).filter(span__cluster_queue__in=cluster_queues, where=cluster.pk)
 
 
 def nominal_of(queues: CurrentQueues, cluster_queue: str, key: Key) -> tuple[int, bool]:

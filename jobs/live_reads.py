@@ -33,11 +33,11 @@ def pods_now(workload: Workload) -> JobPods:
     return _ask(workload, lambda api, _kueue: pods_of(api, job))
 
 
-def events_now(workload: Workload) -> list[EventRecord]:
-    """What controllers noted about the workload and its job, newest first."""
+def events_now(workload: Workload, pod_uid: str = "") -> list[EventRecord]:
+    """What controllers noted about the workload and its job, or about one pod of its namespace, newest first."""
+    about = [pod_uid] if pod_uid else list(dict.fromkeys(filter(None, (workload.uid, workload.owner_uid))))
 
     def read(api: Api, _kueue: Kueue) -> list[EventRecord]:
-        about = dict.fromkeys(filter(None, (workload.uid, workload.owner_uid)))
         return [event for uid in about for event in events_about(api, workload.namespace, uid)]
 
     found = _ask(workload, read)

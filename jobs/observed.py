@@ -79,6 +79,11 @@ def row_of(workload: Workload, cluster_id: int, now: datetime) -> tuple[Any, ...
     )
 
 
+def requested_gpus(workload: Workload) -> int:
+    """Accelerators that all its pods ask for."""
+    return saturate(sum(_accelerators(_pod_set(workload, index)) for index in range(len(workload.pod_sets))))
+
+
 def _is_preempting(workload: Workload) -> bool:
     reserved = workload.conditions.get(names.QUOTA_RESERVED)
     return reserved is not None and not reserved.status and is_pending_preemption(reserved.message)

@@ -23,6 +23,7 @@ class PodRow:
     `containers` are `ready`."""
 
     name: str
+    uid: str
     node: str
     state: str
     tone: str
@@ -52,6 +53,7 @@ def _row(pod: PodRecord, redaction: Redaction) -> PodRow:
     main = [container for container in pod.containers if not container.is_init]
     return PodRow(
         pod.name,
+        pod.uid,
         pod.node,
         state,
         tone,

@@ -4,10 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import pairwise, zip_longest
 
-from scheduling import names
 from scheduling.objects import Workload
-
-_DATED = (names.QUOTA_RESERVED, names.EVICTED)
+from scheduling.overwritten import is_overwritten
 
 
 def in_rounds(looks: Iterable[Workload]) -> list[list[Workload]]:
@@ -23,7 +21,5 @@ def in_rounds(looks: Iterable[Workload]) -> list[list[Workload]]:
 
 
 def _worth_storing(series: list[Workload]) -> Iterator[Workload]:
-    for look, later in pairwise(series):
-        if any(look.is_true(kind) and look.since(kind) != later.since(kind) for kind in _DATED):
-            yield look
+    yield from (look for look, later in pairwise(series) if is_overwritten(look, later))
     yield series[-1]

@@ -7,6 +7,7 @@ from datetime import datetime
 from operator import attrgetter
 
 from accounts.models import User
+from jobs.models import Workload
 from jobs.workload_filter import WorkloadFilter
 from jobs.workload_list import Reach, narrowed, reach_of_person
 from jobs.workload_rows import WorkloadRow, rows_of
@@ -46,7 +47,8 @@ def search(user: User, text: str, now: datetime) -> Found:
     """Teams and queues whose names hold the text, in any case, and workloads as lists find them."""
     reach = reach_of_person(user)
     wanted, folded = WorkloadFilter(q=text, of_all=reach.is_everything), text.casefold()
-    workloads = narrowed(reach, wanted, now).defer("labels").select_related("cluster")[: MOST + 1]
+    keys = narrowed(reach, wanted, now).values("pk")[: MOST + 1]
+    workloads = Workload.objects.filter(pk__in=keys).defer("labels").select_related("cluster")
     teams = Team.objects.active().visible_to(user, Permission.SEE_TEAM)
     return Found(
         [team for team in teams if folded in team.name.casefold() or folded in team.slug][: MOST + 1],

@@ -8,6 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db.models import Case, Count, F, Q, Value, When
 from django.db.models.expressions import OrderBy
+from django.db.models.functions import Coalesce
 
 from accounts.models import User
 from jobs.addresses import LENGTH_OF, NONE
@@ -15,7 +16,7 @@ from jobs.attention import overdue
 from jobs.called import called, called_from_the_start
 from jobs.models import Workload
 from jobs.models.workloads import WorkloadQuerySet
-from jobs.states import JobState
+from jobs.states import OVER, JobState
 from jobs.workload_filter import STATES_OF, Column, Group, WorkloadFilter
 from teams.models import Cluster, NamespaceBinding
 from teams.permissions import Permission
@@ -97,7 +98,9 @@ def narrowed(reach: Reach, wanted: WorkloadFilter, now: datetime) -> WorkloadQue
     Clusters are left out, not chosen: there is mostly one, and SQLite would rather go by it than by the news.
     """
     others = [c.pk for c in reach.clusters if wanted.cluster not in ("", c.slug)]
-    found = Workload.objects.exclude(cluster__in=[*reach.hidden, *others])
+    found = Workload.objects.all()
+    if reach.hidden or others:
+        found = found.exclude(cluster__in=[*reach.hidden, *others])
     if not reach.is_everything:
         found = found.filter(in_namespaces(reach.namespaces()))
     if wanted.q and reach.is_everything:
@@ -143,7 +146,9 @@ class Tally:
 
 
 def tally(workloads: WorkloadQuerySet) -> Tally:
-    counted = workloads.order_by().values_list("state").annotate(count=Count("*"))
+    """Of all workloads along the index by state; of some, any other way than one by one in that order."""
+    state = Coalesce("state", Value("")) if workloads.query.where else F("state")
+    counted = workloads.order_by().annotate(of=state).values_list("of").annotate(count=Count("*"))
     return Tally(dict(counted))
 
 
@@ -184,11 +189,12 @@ def page_of(workloads: WorkloadQuerySet, wanted: WorkloadFilter, total: int) -> 
 
 
 def of_states(workloads: WorkloadQuerySet, wanted: WorkloadFilter) -> WorkloadQuerySet:
-    """What is gone has ended: what has not is live, of which there is an index."""
+    """Those that the group or the state leaves. What is gone has ended, so the state alone tells what is there."""
     if wanted.group == Group.ALL and not wanted.state:
         return workloads
-    found = workloads.filter(state__in=wanted.states)
-    return found.live() if wanted.group in (Group.NOW, Group.WAITING, Group.RUNNING) else found
+    if set(wanted.states) <= set(OVER):  # most of all rows: an index by state would lead to each of them
+        return workloads.alias(end=Coalesce("state", Value(""))).filter(end__in=wanted.states)
+    return workloads.filter(state__in=wanted.states)
 
 
 _LIFE = Case(*(When(state=state, then=Value(place)) for place, state in enumerate(JobState)), default=Value(99))

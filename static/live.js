@@ -26,11 +26,21 @@
     return Math.max(0, changes);
   }
 
+  /* Node by node, so that what has the focus, is unfolded or is selected stays the same element. */
   function replace(old, now) {
-    if (old.outerHTML === now.outerHTML || old.contains(document.activeElement)) return;
-    const open = [...old.querySelectorAll("details")].map((d) => d.open);
-    old.innerHTML = now.innerHTML;
-    old.querySelectorAll("details").forEach((d, i) => { d.open = Boolean(open[i]); });
+    now.childNodes.forEach((next, i) => {
+      const node = old.childNodes[i];
+      if (!node) old.append(document.importNode(next, true));
+      else if (node.nodeName !== next.nodeName) node.replaceWith(document.importNode(next, true));
+      else if (next.nodeType !== Node.ELEMENT_NODE) { if (node.data !== next.data) node.data = next.data; }
+      else { attributes(node, next); replace(node, next); }
+    });
+    while (old.childNodes.length > now.childNodes.length) old.lastChild.remove();
+  }
+
+  function attributes(old, now) {
+    [...old.attributes].filter(({ name }) => name !== "open" && !now.hasAttribute(name)).forEach(({ name }) => old.removeAttribute(name));
+    [...now.attributes].filter(({ name, value }) => old.getAttribute(name) !== value).forEach(({ name, value }) => old.setAttribute(name, value));
   }
 
   function mergeRows(old, now) {
@@ -48,7 +58,9 @@
   function show(html) {
     const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("live");
     if (!fresh) { location.reload(); return; }
+    const hadFocus = part().contains(document.activeElement);
     const changes = merge(fresh);
+    if (hadFocus && !part().contains(document.activeElement)) part().focus({ preventScroll: true });
     waiting = changes ? fresh : null;
     announce(changes);
     document.dispatchEvent(new Event("portal:refreshed"));
@@ -57,8 +69,10 @@
   function announce(changes) {
     const button = document.getElementById("live-show");
     button.hidden = changes === 0;
-    const words = changes === 1 ? texts().one : texts().many.replace("%n", changes);
-    if (button.textContent !== words) button.textContent = words;
+    const words = changes === 0 ? "" : changes === 1 ? texts().one : texts().many.replace("%n", changes);
+    if (button.textContent === words) return;
+    button.textContent = words;
+    document.getElementById("live-changes").textContent = words;
   }
 
   function showWaiting() {
@@ -67,7 +81,7 @@
     waiting = null;
     announce(0);
     document.dispatchEvent(new Event("portal:refreshed"));
-    part().focus();
+    part().focus({ preventScroll: true });
   }
 
   function connection(isBroken) {
@@ -92,7 +106,8 @@
       const xhr = event.detail.xhr;
       event.detail.shouldSwap = false;
       event.detail.isError = false;
-      if (xhr.status === 404 || xhr.status === 403) { location.reload(); return; }
+      const spoken = xhr.getResponseHeader("Content-Language");
+      if (xhr.status === 404 || xhr.status === 403 || (spoken && spoken !== document.documentElement.lang)) { location.reload(); return; }
       connection(xhr.status >= 400);
       age(xhr);
       if (xhr.status === 200) { etag = xhr.getResponseHeader("ETag") || ""; show(xhr.responseText); }
@@ -102,7 +117,6 @@
     document.getElementById("live-show").addEventListener("click", showWaiting);
     const pause = document.getElementById("live-pause");
     const tell = () => {
-      pause.setAttribute("aria-pressed", String(isPaused()));
       pause.querySelector("[data-text]").textContent = isPaused() ? texts().resume : texts().pause;
     };
     pause.addEventListener("click", () => {

@@ -89,7 +89,10 @@ class _Applier:
     def team(self, setup: TeamSetup) -> None:
         place = f"teams/{setup.slug}"
         centre = self.known(CostCentre, f"{place}/cost_centre", code=setup.cost_centre) if setup.cost_centre else None
-        team = self.put(Team, "team", {"slug": setup.slug}, {"name": setup.name, "cost_centre": centre})
+        fields = {"name": setup.name, "cost_centre": centre}
+        if setup.checkpoint_minutes is not None:
+            fields["checkpoint_seconds"] = 60 * setup.checkpoint_minutes
+        team = self.put(Team, "team", {"slug": setup.slug}, fields)
         self.namespaces(team, setup, place)
         wanted: dict[int, tuple[str, str]] = {}
         for username, role in setup.members:

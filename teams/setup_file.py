@@ -26,7 +26,8 @@ _CLUSTER = {
     "eks_region",
     "names_across_teams",
 }
-_TEAM = {"name", "cost_centre", "hyperpod", "namespaces", "members"}
+_LONGEST_MINUTES = 30 * 24 * 60
+_TEAM = {"name", "cost_centre", "checkpoint_minutes", "hyperpod", "namespaces", "members"}
 _PERSON = {"name", "email"}
 
 
@@ -60,13 +61,15 @@ class PersonSetup:
 
 @dataclass(frozen=True, slots=True)
 class TeamSetup:
-    """`namespaces` are (cluster, namespace); `members` are (username, role)."""
+    """`namespaces` are (cluster, namespace); `members` are (username, role). `checkpoint_minutes`: how often the
+    team's jobs save their work where they do not say so; None if nobody knows."""
 
     slug: str
     name: str
     cost_centre: str
     namespaces: tuple[tuple[str, str], ...]
     members: tuple[tuple[str, TeamRole], ...]
+    checkpoint_minutes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +212,17 @@ class _Reader:
             cost_centre=self.text(entry, "cost_centre", place, longest=50),
             namespaces=tuple(self.namespaces(slug, entry, place)),
             members=tuple(self.members(self.mapping(entry.get("members"), f"{place}/members"), place)),
+            checkpoint_minutes=self.minutes(entry, "checkpoint_minutes", place),
         )
+
+    def minutes(self, entry: Mapping[str, Any], name: str, place: str) -> int | None:
+        value = entry.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= _LONGEST_MINUTES:
+            self.problems.append(f"{place}/{name} must be a number of minutes, 1 to {_LONGEST_MINUTES}.")
+            return None
+        return value
 
     def namespaces(self, slug: str, entry: Mapping[str, Any], place: str) -> Iterator[tuple[str, str]]:
         for cluster in self.names(entry.get("hyperpod", []), f"{place}/hyperpod"):

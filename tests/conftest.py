@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.utils import translation
 
 from tests.factories import ClusterFactory
 from tests.people import People, settle
@@ -14,6 +15,12 @@ from tests.worlds import World, two_queues
 def _static_root() -> None:
     """whitenoise looks for it; a start in earnest makes it with `collectstatic`."""
     Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
+
+
+@pytest.fixture(autouse=True)
+def _default_language() -> None:
+    """A request leaves its language active in the thread."""
+    translation.deactivate()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 
 from scheduling import names, parsing
 from scheduling.objects import ClusterQueue, Cohort, LocalQueue, PriorityClass, ResourceFlavor, Workload
-from scheduling.preemption_messages import previously
+from scheduling.preemption_messages import parse_preemption, previously
 
 Json = dict[str, Any]
 
@@ -150,7 +150,8 @@ class Job:
     ) -> "Job":
         """The eviction is decided; the quota is still held. Before 0.12 Kueue `counts` none."""
         if reason == names.PREEMPTED:
-            self.condition(names.PREEMPTED, True, at, names.IN_COHORT_RECLAMATION, message)
+            rule = parse_preemption(message).reason or names.IN_COHORT_RECLAMATION
+            self.condition(names.PREEMPTED, True, at, rule, message)
         if counts:
             self._count(reason, cause)
         is_told = cause and reason == names.DEACTIVATED

@@ -102,4 +102,11 @@ def _pod_set(name: str, count: int, resources: dict[str, str], profile: Profile)
         "nodeSelector": {names.INSTANCE_TYPE_LABEL: profile.instance.name},
         "restartPolicy": "Never",
     }
-    return {"name": name, "count": count, "template": {"metadata": {}, "spec": pod}}
+    return {"name": name, "count": count, "template": {"metadata": _pod_notes(profile), "spec": pod}}
+
+
+def _pod_notes(profile: Profile) -> Manifest:
+    """How often it saves its work, where it does."""
+    if not profile.checkpoint:
+        return {}
+    return {"annotations": {names.CHECKPOINT_INTERVAL_ANNOTATION: f"{profile.checkpoint}m"}}

@@ -257,7 +257,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="workload",
-            index=models.Index(fields=["state"], name="workload_by_state"),
+            index=models.Index(fields=["state", "-since", "id"], name="workload_by_state"),
         ),
         migrations.AddConstraint(
             model_name="workload",

@@ -123,7 +123,7 @@ class Workload(models.Model):
             models.Index(fields=["cluster", "name"], name="workload_by_name", opclasses=_BY_PREFIX),
             models.Index(fields=["cluster", "owner_name"], name="workload_by_owner", opclasses=_BY_PREFIX),
             models.Index(fields=_LISTED, name="workload_by_since"),
-            models.Index(fields=["state"], name="workload_by_state"),
+            models.Index(fields=["state", "-since", "id"], name="workload_by_state"),
         ]
 
     def __str__(self) -> str:

@@ -11,7 +11,8 @@ from django.utils.translation import gettext
 from jobs.amounts import gpu_hours_text
 from jobs.eviction_words import total_text
 from jobs.models import Eviction
-from portal.templatetags.ui import duration, moment
+from portal.templatetags.ui import moment
+from portal.times import duration_text
 
 register = template.Library()
 
@@ -39,4 +40,4 @@ def decided(eviction: Eviction) -> SafeString | str:
 
 @register.simple_tag
 def seconds(count: int) -> str:
-    return duration(timedelta(seconds=count))
+    return duration_text(timedelta(seconds=count))

@@ -31,9 +31,10 @@ register.simple_tag(amounts.plain_amount, name="plain")
 register.filter("gpu_model", gpu_models.gpu_model)
 
 _MOST_PIPS = 40
+_PIPS_A_LINE = 8
 _PIP_STEP = 15
-_PIP = '<rect x="{}" width="12" height="12" class="{}"></rect>'
-_CROSS = '<path class="pip-rec-x" transform="translate({})" d="M2 2l8 8M10 2l-8 8"></path>'
+_PIP = '<rect x="{}" y="{}" width="12" height="12" class="{}"></rect>'
+_CROSS = '<path class="pip-rec-x" transform="translate({} {})" d="M2 2l8 8M10 2l-8 8"></path>'
 
 _LOOKS = {
     JobState.QUEUED: ("quiet", "clock"),
@@ -142,12 +143,13 @@ def node_pips(capacity: NodeCapacity) -> SafeString:
     """One square per node, those in recovery crossed; only the number where there are too many."""
     if capacity.total > _MOST_PIPS:
         return format_html("{}", number_format(capacity.total))
-    fine = format_html_join("", _PIP, ((n * _PIP_STEP, "pip-ok") for n in range(capacity.healthy)))
-    ill = range(capacity.healthy, capacity.total)
-    crossed = format_html_join("", _PIP + _CROSS, ((n * _PIP_STEP, "pip-rec", n * _PIP_STEP) for n in ill))
+    places = [(n % _PIPS_A_LINE * _PIP_STEP, n // _PIPS_A_LINE * _PIP_STEP) for n in range(capacity.total)]
+    fine = format_html_join("", _PIP, ((*place, "pip-ok") for place in places[: capacity.healthy]))
+    crossed = format_html_join("", _PIP + _CROSS, ((*place, "pip-rec", *place) for place in places[capacity.healthy :]))
     label = gettext("%(healthy)s of %(total)s nodes healthy") % {"healthy": capacity.healthy, "total": capacity.total}
-    width = capacity.total * _PIP_STEP
-    return format_html('<svg role="img" aria-label="{}" width="{}" height="12">{}{}</svg>', label, width, fine, crossed)
+    width, lines = min(capacity.total, _PIPS_A_LINE), -(-capacity.total // _PIPS_A_LINE)
+    drawn = '<svg role="img" aria-label="{}" width="{}" height="{}">{}{}</svg>'
+    return format_html(drawn, label, width * _PIP_STEP, lines * _PIP_STEP, fine, crossed)
 
 
 @register.simple_tag

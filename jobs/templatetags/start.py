@@ -10,7 +10,7 @@ from django.utils.text import get_text_list
 from django.utils.translation import gettext
 
 from jobs.time_to_start import Actor, Attempt, Phase, by_actor, time_to_start
-from portal.templatetags.ui import duration
+from portal.times import duration_text
 
 register = template.Library()
 
@@ -22,11 +22,11 @@ def start_bar(attempt: Attempt, now: datetime) -> dict[str, Any]:
     """The time until its pods ran, split by who had to act, as a bar and as a list."""
     slices = time_to_start(attempt, now)
     shares = by_actor(slices)
-    parts = [f"{actor.label} {duration(length)}" for actor, length in shares.items()]
+    parts = [f"{actor.label} {duration_text(length)}" for actor, length in shares.items()]
     total = sum(shares.values(), timedelta())
     return {
         "slices": slices,
-        "sentence": _sentence(attempt, duration(total)) if slices else "",
+        "sentence": _sentence(attempt, duration_text(total)) if slices else "",
         "label": get_text_list(parts, gettext("and")),
         "now": now,
     }

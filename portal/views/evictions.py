@@ -1,7 +1,9 @@
 """A team's evictions: the list with its totals and sums, as a page that keeps itself current and as CSV; and what the
 last week took, for the team's page."""
 
+from collections.abc import Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -17,8 +19,9 @@ from jobs.eviction_filter import Column, EvictionFilter, SumBy, read_filter
 from jobs.eviction_form import choices_of, sum_links
 from jobs.eviction_list import Evictions, narrowed, options_of, page_of, tally
 from jobs.eviction_sums import sums
-from jobs.eviction_told import told
+from jobs.eviction_told import collapsed, told
 from jobs.lost_week import stopped_otherwise
+from jobs.models import Eviction
 from jobs.sight import Sight, sight_of
 from jobs.sync import LIVE
 from jobs.workload_list import Reach, reach_of_team
@@ -88,20 +91,25 @@ def team_lost(request: Request, slug: str) -> HttpResponse:
     reach = reach_of_team(slug)
     sight = sight_of(request.user, reach.clusters)
     now = request.facts.now
-    week = EvictionFilter(time=Age.WEEK, per=_MOST_OF_WEEK)
+    week = EvictionFilter(time=Age.WEEK)
     found = narrowed(reach, week, sight, now)
     counts = tally(found)
     context = {
         "team": team,
         "week": week,
         "tally": counts,
-        "rows": told(page_of(found, week, counts.count).rows, sight),
+        "rows": list(islice(collapsed(told(_newest(found, counts.count), sight)), _MOST_OF_WEEK)),
         "others": stopped_otherwise(reach, now, _MOST_OF_WEEK),
         "is_known": request.facts.as_of is not None,
         "now": now,
     }
     template = "portal/lost.html"
     return render(request, f"{template}#part" if is_part(request) else template, context)
+
+
+def _newest(found: Evictions, total: int) -> Sequence[Eviction]:
+    """Enough of them to fill a panel even where most belong to a loop."""
+    return page_of(found, EvictionFilter(per=PER_PAGE[-1]), total).rows
 
 
 def _wanted(request: Request, reach: Reach, sight: Sight, now: datetime) -> tuple[EvictionFilter, list[str], Evictions]:

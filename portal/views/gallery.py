@@ -16,6 +16,7 @@ from jobs.models import QueueNow
 from jobs.states import JobState
 from jobs.team_now import ClusterNow, TeamLine
 from jobs.time_to_start import Actor, Attempt, Phase
+from jobs.workload_filter import Column, WorkloadFilter
 from portal.sync_runs import Freshness
 from teams.access import require_platform_permission
 from teams.models import Cluster, NodeCapacity
@@ -39,6 +40,8 @@ def gallery(request: Request) -> HttpResponse:
         "actors": list(Actor),
         "attempts": _attempts(now),
         "freshness": _freshness(now),
+        "wanted": WorkloadFilter(sort="-gpus"),
+        "columns": [Column.JOB, Column.STATE, Column.GPUS],
         "capacity": NodeCapacity(instance_type="ml.g6e.12xlarge", total=16, healthy=14),
         "many_nodes": NodeCapacity(instance_type="ml.g6e.12xlarge", total=400, healthy=399),
         "moments": [now - timedelta(seconds=12), now - timedelta(minutes=71), now - timedelta(days=11, hours=4)],

@@ -4,11 +4,12 @@ Each is a page of its own, too. Nothing of them is kept: no ETag, no cache; and 
 as it should, is a sentence in the part.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
 import structlog
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
@@ -29,6 +30,7 @@ from teams.permissions import Permission
 
 log = structlog.get_logger(__name__)
 
+_UID: Final = re.compile(r"[A-Za-z0-9.-]{1,64}")
 _MOST_PODS: Final = 100
 _MOST_EVENTS: Final = 100
 _KINDS: Final = {Unavailable: "silent", Denied: "denied", ConfigurationError: "unreachable"}
@@ -41,6 +43,7 @@ def workload_pods(request: Request, cluster: str, uid: str) -> HttpResponse:
 
 @require_safe
 def workload_events(request: Request, cluster: str, uid: str) -> HttpResponse:
+    """Of the workload and its job, or of the pod whose uid `pod` is."""
     return _part(request, cluster, uid, "events", _events)
 
 
@@ -57,10 +60,13 @@ def _pods(request: Request, workload: Workload) -> dict[str, Any]:
 
 
 def _events(request: Request, workload: Workload) -> dict[str, Any]:
-    found = events_now(workload)
+    pod_uid = request.GET.get("pod", "")
+    if pod_uid and not _UID.fullmatch(pod_uid):
+        raise Http404("There is no such pod.")
+    found = events_now(workload, pod_uid)
     shown = found[:_MOST_EVENTS]
     redaction = redaction_for(request.user, workload.cluster, (event.message for event in shown), _own(workload))
-    return {"found": found, "rows": event_rows(shown, redaction)}
+    return {"found": found, "rows": event_rows(shown, redaction), "pod": found[0].name if pod_uid and found else ""}
 
 
 def _manifest(request: Request, workload: Workload) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 """Debian's Chromium on a running portal with the emulated cluster."""
 
 import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
+from tests.browser.addresses import one_of_each
+from tests.browser.cluster import EmulatedCluster
 from tests.services.portal import RunningPortal, wait_until
 
 ARGUMENTS = [
@@ -18,6 +20,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+REFUSALS = ("Failed to load resource", "htmx:")  # what Chromium and htmx say of answers from 400 on, and of none
 
 
 @pytest.fixture(scope="session")
@@ -29,14 +32,40 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningPortal]:
         running.prepare()
         for name in ("emulator", "watcher", "worker", "web"):
             running.start(name)
-        wait_until(lambda: "own, " in team_page(running), "the first facts", 90)
+        wait_until(lambda: knows_all(running), "the first facts", 90)
         yield running
     finally:
         running.stop_all()
 
 
-def team_page(running: RunningPortal) -> str:
-    return running.get("teams/research/", running.signed_in("data-scientist")).text
+def knows_all(running: RunningPortal) -> bool:
+    """Whether the overview has every team's bar, and the team's page its own."""
+    session = running.signed_in("platform-admin")
+    overview, team = (running.get(path, session).text for path in ("platform/", "teams/research/"))
+    return "own, " in team and all(f"/teams/{slug}/" in overview for slug in ("research", "vision", "serving"))
+
+
+def wait_until_told(running: RunningPortal, *jobs: str) -> None:
+    """Until the page of research, opened now, shows these jobs."""
+    session = running.signed_in("data-scientist")
+    wait_until(lambda: all(f">{job}<" in running.get("teams/research/", session).text for job in jobs), str(jobs))
+
+
+@pytest.fixture
+def still(portal: RunningPortal) -> Iterator[EmulatedCluster]:
+    """The cluster with its clock held: nothing happens in it but by the test's hand."""
+    cluster = EmulatedCluster(portal.kubeconfig)
+    with cluster.held():
+        yield cluster
+
+
+Addresses = dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def addresses(portal: RunningPortal) -> Addresses:
+    """One of each kind of page that a platform admin reaches."""
+    return one_of_each(portal, "platform-admin")
 
 
 @pytest.fixture(scope="session")
@@ -47,28 +76,57 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-Visit = Callable[..., Page]
+class Visit(Protocol):
+    """Opens a page as one of the demo's people, in a window of its own. `options` are those of Playwright's contexts;
+    `may_be_refused`: answers from 400 on, and none at all, are part of the test.
+    """
+
+    def __call__(
+        self,
+        username: str,
+        path: str = "",
+        *,
+        language: str = "en",
+        width: int = 1280,
+        height: int = 800,
+        dark: bool = False,
+        may_be_refused: bool = False,
+        **options: Any,
+    ) -> Page: ...
 
 
 @pytest.fixture
-def visit(browser: Browser, portal: RunningPortal, tmp_path: Path) -> Iterator[Visit]:
-    """Opens a page as one of the demo's people. At the end no page may have complained: of the policy, or at all."""
+def visit(browser: Browser, portal: RunningPortal) -> Iterator[Visit]:
+    """At the end no page may have complained: of the policy, or at all."""
     complaints: list[str] = []
-    contexts = []
+    contexts: list[BrowserContext] = []
 
     def open_page(
-        username: str, path: str = "", *, language: str = "en", width: int = 1280, height: int = 800, dark: bool = False
+        username: str,
+        path: str = "",
+        *,
+        language: str = "en",
+        width: int = 1280,
+        height: int = 800,
+        dark: bool = False,
+        may_be_refused: bool = False,
+        **options: Any,
     ) -> Page:
+        def listen(message: ConsoleMessage) -> None:
+            if message.type == "error" and not (may_be_refused and message.text.startswith(REFUSALS)):
+                complaints.append(message.text)
+
         context = browser.new_context(
             base_url=f"http://127.0.0.1:{portal.web_port}",
             viewport={"width": width, "height": height},
             locale=language,
             color_scheme="dark" if dark else "light",
+            **options,
         )
         contexts.append(context)
+        context.on("console", listen)
+        context.on("weberror", lambda error: complaints.append(str(error.error)))
         page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto("/sign-in/")
         page.locator(f"button[value={username}]").click()
         if path:

@@ -40,8 +40,8 @@ def test_data_scientist_cannot_see_another_team(visit: Visit) -> None:
 def test_platform_admin_lands_on_the_overview(visit: Visit) -> None:
     page = visit("platform-admin")
     expect(page).to_have_url(re.compile(r"/platform/$"))
-    expect(page.get_by_text("hyperpod-ns-research-clusterqueue").first).to_be_visible()
-    expect(page.get_by_text("some in recovery")).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile(r"^H100\. \d+ of 48 own")).first).to_be_visible()
+    expect(page.get_by_role("row", name="ml.p5.48xlarge")).to_contain_text("15 of 16")
 
 
 def test_team_admin_chooses_between_teams(visit: Visit) -> None:

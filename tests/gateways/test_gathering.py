@@ -10,6 +10,7 @@ from gateways.errors import Unavailable
 from gateways.gathering import Batching, gather
 from gateways.records import Batch, Change, Outage
 from tests.gateways.things import alive, change, page
+from tests.stories import Job
 
 Told = Generator[Any, None, None]
 
@@ -25,6 +26,18 @@ def batch_of(*changes: Change[Any]) -> Batch[Any]:
 def test_of_each_object_the_newest_change_is_kept_in_order() -> None:
     batch = batch_of(change("a", 101), change("b", 102), change("a", 103), alive(110))
     assert batch == Batch((change("b", 102), change("a", 103)), 110)
+
+
+def test_an_eviction_that_the_next_change_tells_no_more_is_kept_before_it() -> None:
+    job = Job().admit(1)
+    looks = [
+        job.evict(5).record,
+        job.release(6).record,
+        job.admit(7).record,
+        job.condition("PodsReady", True, 8).record,
+    ]
+    batch = batch_of(*(Change(look, False, look.resource_version) for look in looks))
+    assert [each.record for each in batch.changes] == [looks[0], looks[1], looks[3]]
 
 
 def test_a_deletion_is_kept_beside_the_object_that_follows_it() -> None:

@@ -312,3 +312,29 @@ def test_a_counter_beyond_all_measure_is_told_by_its_latest(shared: World) -> No
     shared.see(job)
     assert Eviction.objects.count() == 1000
     assert max(e.ordinal for e in evictions(job)) == 2**31 - 1
+
+
+def test_a_watch_that_goes_on_tells_every_hold_of_what_was_switched_off_and_on(shared: World) -> None:
+    job = Job(gpus=4).admit(0)
+    shared.see(job, now=minute(1))
+    looks = []
+    for at in (10, 20, 30):
+        looks.append(job.deactivate().record)
+        looks.append(job.evict(at, names.DEACTIVATED).record)
+        looks.append(job.release(at + 1).record)
+        job.obj["spec"]["active"] = True
+        looks.append(job.admit(at + 5).record)
+    write_workloads(shared.cluster, looks, now=minute(70), last_seen=minute(2))
+    found = evictions(job)
+    assert [e.decided_before for e in found] == [minute(10), minute(20), minute(30)]
+    assert [e.span.reserved_at for e in found if e.span] == [minute(0), minute(15), minute(25)]
+    assert [e.lost_high for e in found] == [4 * 600, 4 * 300, 4 * 300]
+
+
+def test_a_hold_that_nobody_saw_is_priced_by_what_kueue_adds_up(shared: World) -> None:
+    job = Job(gpus=8, created=-100).admit(-90)
+    job.evict(-60).release(-58)
+    shared.see(job.admit(-50), now=minute(0))
+    (eviction,) = evictions(job)
+    assert (eviction.span, eviction.gpus, eviction.basis) == (None, 8, Basis.WHOLE)
+    assert (eviction.lost_high, eviction.stopping) == (8 * 32 * 60, None)

@@ -16,7 +16,7 @@ from jobs.models import Eviction, Span, TeamNow, Workload
 from jobs.observed import hold_of
 from jobs.states import state_of
 from scheduling import objects
-from teams.models import NamespaceBinding
+from teams.models import Cluster, NamespaceBinding
 from tests.people import People
 from tests.stories import Job, cluster_queue, local_queue, minute
 from tests.worlds import World, ledger
@@ -101,7 +101,8 @@ def assert_teams_add_up() -> None:
     for row in TeamNow.objects.values("cluster", "cluster_queue", "flavor", "resource").annotate(
         own_sum=Sum("own"), borrowed_sum=Sum("borrowed")
     ):
-        held = usages_of_open_spans(row["cluster"], [row["cluster_queue"]]).filter(
+        cluster = Cluster.objects.get(pk=row["cluster"])
+        held = usages_of_open_spans(cluster, [row["cluster_queue"]]).filter(
             flavor=row["flavor"], resource=row["resource"], valid_to=None, span__workload__namespace__in=owned
         )
         assert row["own_sum"] + row["borrowed_sum"] == held.aggregate(total=Sum("amount"))["total"]

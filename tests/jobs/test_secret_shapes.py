@@ -91,7 +91,7 @@ def test_a_command_line_of_odd_things() -> None:
 
 def test_no_text_takes_longer_than_it_is_long() -> None:
     """Each of these takes minutes where a pattern may begin in the middle of a word."""
-    began = time.monotonic()
+    began = time.thread_time()
     for part in (
         "a",
         "a-",
@@ -108,5 +108,5 @@ def test_no_text_takes_longer_than_it_is_long() -> None:
         "-u ",
         "= ",
     ):
-        without_secrets(part * (200_000 // len(part)))
-    assert time.monotonic() - began < 5
+        without_secrets(part * (50_000 // len(part)))
+    assert time.thread_time() - began < 1.5

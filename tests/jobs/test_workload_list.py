@@ -2,6 +2,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -273,3 +275,52 @@ def test_since_an_hour_is_exact(shared: World) -> None:
     assert Workload.objects.get().created_at == START - timedelta(hours=1)
     assert titles(reach_of_team("research"), created="1h") == ["edge"]
     assert titles(reach_of_team("research"), now=START + timedelta(seconds=1), created="1h") == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "index"),
+    [
+        ({}, "workload_by_state"),
+        ({"kind": "Job"}, "workload_by_since"),
+        ({"queue": "main-queue"}, "workload_by_since"),
+        ({"created": "1h"}, "COVERING INDEX workload_by_"),
+        ({"team": NONE}, "COVERING INDEX workload_by_"),
+        ({"team": "research"}, "workload_by_namespace"),
+    ],
+)
+def test_counting_reads_no_rows_of_others_one_by_one(shared: World, wanted: dict[str, Any], index: str) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        tally(narrowed(reach_of_all(), WorkloadFilter(**wanted, of_all=True), START))
+    if connection.vendor == "sqlite":
+        (plan, *_) = plan_of(queries.captured_queries[-1]["sql"])
+        assert index in plan
+        assert "COVERING" in plan or index == "workload_by_namespace"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "index"),
+    [
+        ({}, "workload_by_since"),
+        ({"group": Group.WAITING}, "workload_by_state"),
+        ({"group": Group.RUNNING}, "workload_by_state"),
+        ({"group": Group.ENDED}, "workload_by_since"),
+        ({"group": Group.ENDED, "sort": "job"}, "workload_by_since"),
+        ({"group": Group.ENDED, "state": "failed", "sort": "-gpus"}, "workload_by_since"),
+    ],
+)
+def test_a_page_is_cut_along_an_index_that_holds_all_it_needs(
+    shared: World, wanted: dict[str, Any], index: str
+) -> None:
+    shared.see(Job().waits("no room"))
+    asked = WorkloadFilter(**wanted, of_all=True)
+    with CaptureQueriesContext(connection) as queries:
+        page_of(narrowed(reach_of_all(), asked, START), asked, 1)
+    if connection.vendor == "sqlite":
+        plan = plan_of(queries.captured_queries[-1]["sql"])
+        assert any(f"COVERING INDEX {index}" in step for step in plan), plan
+
+
+def plan_of(sql: str) -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
+        return [row[3] for row in cursor.fetchall()]

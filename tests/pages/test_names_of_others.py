@@ -3,7 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from jobs.models import Workload
+from jobs.models import Eviction, Workload
+from jobs.templatetags.evictions import eviction_url
 from teams.models import Cluster
 from tests.pages.conftest import THEIR_UID, UNKNOWN_UID
 from tests.pages.reading import visit, words
@@ -19,6 +20,10 @@ def pages(people: People, jobs: dict[str, Job]) -> dict[str, str]:
     return {
         "home": reverse("home"),
         "team": people.research.get_absolute_url(),
+        "evictions": reverse("team-evictions", args=["research"]),
+        "evictions by others": reverse("team-evictions", args=["research"]) + "?sums=preemptor",
+        "lost": reverse("team-lost", args=["research"]),
+        **{f"eviction {each.pk}": eviction_url(each) for each in Eviction.objects.all()},
         "overview": reverse("overview"),
         "their team": "/teams/zebra/",
         "their job": Workload.objects.get(uid=jobs["theirs"].uid).get_absolute_url(),

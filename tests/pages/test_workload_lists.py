@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.pages.reading import rows, visit, words
 from tests.people import People
-from tests.stories import START, Job
+from tests.stories import START, Job, minute
 from tests.worlds import World
 
 pytestmark = pytest.mark.django_db
@@ -220,7 +220,7 @@ def test_a_list_tells_nothing_of_other_teams(people: People, jobs: dict[str, Job
 def test_hostile_long_and_right_to_left_names_are_only_names(read: World, people: People) -> None:
     job = Job("odd").waits("no room")
     job.obj["metadata"]["ownerReferences"][0] |= {"name": "<script>alert(1)</script>", "kind": "<i>Kind</i>"}
-    longest = Job("x" * 240).waits("no room")
+    longest = Job("x" * 240, uid="uid-longest").waits("no room")
     read.see(job, longest)
     people.research.name = "فريق البحث <b>"
     people.research.save()
@@ -311,3 +311,18 @@ def test_the_overviews_count_of_jobs_without_a_class_is_its_list(mixed: World, p
     assert link.replace("&", "&amp;") in overview
     assert "Without a priority class 1" in words(visit(people.platform_admin, "/platform/"))
     assert listed(visit(people.platform_admin, link)) == ["bare"]
+
+
+def test_the_same_in_a_terminal(mixed: World, people: People) -> None:
+    assert 'data-copy="kubectl get workloads -n hyperpod-ns-research"' in visit(people.member, "/teams/research/").text
+    url = "/clusters/gpu-one/workloads/uid-hyperpod-ns-research-long/"
+    command = "kubectl describe workload pytorchjob-long -n hyperpod-ns-research"
+    assert f'data-copy="{command}"' in visit(people.member, url).text
+    assert "kubectl" not in visit(people.finops, url).text
+
+
+def test_what_is_gone_has_no_command(mixed: World, people: People) -> None:
+    job = Job("gone", created=-80).admit(-70)
+    mixed.see(job)
+    mixed.lose(job, now=minute(-1), after=minute(-2))
+    assert "kubectl describe" not in visit(people.member, f"/clusters/gpu-one/workloads/{job.uid}/").text

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.db import connection
@@ -109,8 +110,9 @@ def test_pods_with_what_is_amiss(server: ScriptedServer, job: Job, people: Peopl
     )
     text = words(part(people.member, job, "pods"))
     assert (
-        "train-1 Running 0 of 1 3 main: CrashLoopBackOff: back-off 5m0s; the run before: OOMKilled, exit code 137 "
-        "ip-10-0-0-7 10 min ago train-0 Running 1 of 1 0 – ip-10-0-0-7 10 min ago Read from the cluster 0 s ago"
+        "train-1 events train-1 Running 0 of 1 3 main: CrashLoopBackOff: back-off 5m0s; the run before: OOMKilled, "
+        "exit code 137 ip-10-0-0-7 10 min ago train-0 events train-0 Running 1 of 1 0 – ip-10-0-0-7 10 min ago "
+        "Read from the cluster 0 s ago"
     ) in text
 
 
@@ -129,6 +131,27 @@ def test_events_newest_first_of_the_workload_and_its_job(server: ScriptedServer,
     )
     asked = [asked.query["fieldSelector"] for asked in server.asked_of(f"{NAMESPACE}/events")]
     assert asked == [f"involvedObject.uid={job.uid}", f"involvedObject.uid=job-{job.uid}"]
+
+
+def test_events_of_one_pod_on_a_page_of_their_own(server: ScriptedServer, job: Job, people: People) -> None:
+    server.on(f"{NAMESPACE}/pods", listing([pod("train-1")]))
+    address = f"{url(job, 'events')}?pod=uid-of-train-1"
+    assert f'href="{address}"' in part(people.member, job, "pods").text
+    told = event("no such volume", "FailedMount", "kubelet", involvedObject={"kind": "Pod", "name": "train-1"})
+    server.on(f"{NAMESPACE}/events", listing([told]))
+    response = visit(people.member, address)
+    assert "Events · train-1 When" in words(response)
+    assert "FailedMount no such volume 1 kubelet about the Pod" in words(response)
+    assert f'hx-get="{address}"' in response.text
+    asked = [asked.query["fieldSelector"] for asked in server.asked_of(f"{NAMESPACE}/events")]
+    assert asked == ["involvedObject.uid=uid-of-train-1"]
+    assert visit(people.neighbour, address).status_code == 404
+
+
+@pytest.mark.parametrize("odd", ["a,involvedObject.kind=Pod", "x" * 65, "a b", "a&limit=0", "<b>", "\u202e", "é"])
+def test_odd_pods_are_not_asked_for(server: ScriptedServer, job: Job, people: People, odd: str) -> None:
+    assert visit(people.member, f"{url(job, 'events')}?{urlencode({'pod': odd})}").status_code == 404
+    assert server.asked == []
 
 
 def test_the_manifest_without_values(server: ScriptedServer, job: Job, people: People) -> None:

@@ -22,4 +22,4 @@ def test_a_language_is_a_folder(tmp_path: Path, folders: tuple[str, ...], langua
 
 
 def test_the_portal_speaks_english_and_portuguese() -> None:
-    assert [code for code, _name in settings.LANGUAGES] == ["en", "pt-br"]
+    assert {"en", "pt-br"} <= dict(settings.LANGUAGES).keys()

@@ -201,3 +201,10 @@ def test_the_nudge_does_not_wait_for_a_broker_that_is_down(
     with django_capture_on_commit_callbacks(execute=True):
         apply(FILE)
     assert options == [{"retry": False}]
+
+
+def test_how_often_a_teams_jobs_save_their_work(db: None) -> None:
+    apply("teams: {third: {checkpoint_minutes: 30}}", minute(1))
+    assert Team.objects.get(slug="third").checkpoint_seconds == 1800
+    apply("teams: {third: {name: Third}}", minute(2))
+    assert Team.objects.get(slug="third").checkpoint_seconds == 1800

@@ -18,6 +18,7 @@ teams:
   research:
     name: Research
     cost_centre: cc-research
+    checkpoint_minutes: 30
     hyperpod: [gpu-one]
     namespaces: {gpu-two: [ns-a, ns-b]}
     members: {member: admin, nameless: viewer}
@@ -51,6 +52,7 @@ def test_a_whole_file() -> None:
                 "cc-research",
                 (("gpu-one", "hyperpod-ns-research"), ("gpu-two", "ns-a"), ("gpu-two", "ns-b")),
                 (("member", TeamRole.ADMIN), ("nameless", TeamRole.VIEWER)),
+                30,
             ),
             TeamSetup("empty", "empty", "", (), ()),
         ),
@@ -87,6 +89,12 @@ ONE_PROBLEM = {
     "teams: {research: {name: [a]}}": "teams/research/name must be text.",
     "teams: {research: {name: true}}": "teams/research/name must be text.",
     "teams: {research: {name: ''}}": "teams/research/name must not be empty.",
+    "teams: {one: {checkpoint_minutes: 0}}": "teams/one/checkpoint_minutes must be a number of minutes, 1 to 43200.",
+    "teams: {one: {checkpoint_minutes: 43201}}": (
+        "teams/one/checkpoint_minutes must be a number of minutes, 1 to 43200."
+    ),
+    "teams: {one: {checkpoint_minutes: true}}": "teams/one/checkpoint_minutes must be a number of minutes, 1 to 43200.",
+    "teams: {one: {checkpoint_minutes: soon}}": "teams/one/checkpoint_minutes must be a number of minutes, 1 to 43200.",
     "teams: {Research: {}}": "teams: 'Research' must be lower-case letters, digits and dashes, at most 50.",
     "teams: {-a: {}}": "teams: '-a' must be lower-case letters, digits and dashes, at most 50.",
     f"teams: {{{'a' * 51}: {{}}}}": f"teams: '{'a' * 51}' must be lower-case letters, digits and dashes, at most 50.",

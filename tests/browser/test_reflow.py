@@ -1,0 +1,116 @@
+"""Pages on a narrow screen, enlarged, on paper, without motion and in forced colours."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import Addresses, Visit
+
+pytestmark = pytest.mark.browser
+
+TEAM = "/teams/research/"
+SMALLEST_TARGET = 24
+
+# Widths, in CSS pixels, that enlarging a window of 1280 to 200 % and 400 % leaves
+WIDTHS = (640, 320)
+
+
+def widest(page: Page) -> int:
+    width: int = page.evaluate("document.documentElement.scrollWidth")
+    return width
+
+
+@pytest.mark.parametrize("language", ["en", "pt-BR"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_pages_scroll_one_way_only(visit: Visit, addresses: Addresses, width: int, language: str) -> None:
+    page = visit("platform-admin", width=width, height=512, language=language)
+    found = {}
+    for address in addresses.values():
+        page.goto(address)
+        found[address] = widest(page)
+    assert {address: far for address, far in found.items() if far > width} == {}
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_targets_are_large_enough(visit: Visit, addresses: Addresses, width: int) -> None:
+    """Links within a sentence may be as high as its line; all else is at least 24 by 24 pixels."""
+    page = visit("platform-admin", width=width)
+    found = []
+    for address in addresses.values():
+        page.goto(address)
+        found += page.evaluate(_SMALL, SMALLEST_TARGET)
+    assert found == []
+
+
+_SMALL = """(least) => [...document.querySelectorAll("a, button, summary, input, select, textarea")]
+    .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.matches(".skip, [type=hidden]"))
+    .map((each) => [each, (each.closest("label") || each).getBoundingClientRect()])
+    .filter(([each, box]) => box.width > 0 && (box.width < least || box.height < least))
+    .filter(([each]) => !(each.tagName === "A" && getComputedStyle(each).display === "inline"))
+    .map(([each, box]) => `${location.pathname} ${each.outerHTML.slice(0, 80)} ${box.width}x${box.height}`)"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_paper_shows_facts_in_ink_that_is_read(visit: Visit, addresses: Addresses, dark: bool) -> None:
+    page = visit("platform-admin", dark=dark)
+    found = []
+    for address in addresses.values():
+        page.goto(address)
+        page.emulate_media(media="print")
+        assert page.locator("nav:visible, header:visible, button:visible").count() == 0, address
+        found += page.evaluate(_PALE)
+        page.emulate_media(media="screen")
+    assert found == []
+
+
+# Printers leave grounds out: whatever colour the text has, it stands on white, unless the ground is asked for
+_PALE = """() => {
+    const light = (colour) => {
+        const [r, g, b] = colour.match(/[\\d.]+/g).map(Number).map((v) => v / 255)
+            .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    return [...document.querySelectorAll("main *")]
+        .filter((each) => [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+        .filter((each) => each.checkVisibility() && !each.closest(".visually-hidden"))
+        .map((each) => [each, getComputedStyle(each)])
+        .map(([each, style]) => [each, style.printColorAdjust, each.closest("svg") ? style.fill : style.color])
+        .filter(([, adjust, colour]) => adjust !== "exact" && 1.05 / (light(colour) + 0.05) < 4.5)
+        .map(([each, , colour]) => `${location.pathname} ${each.outerHTML.slice(0, 80)} ${colour}`);
+}"""
+
+
+def test_bars_are_drawn_on_paper(visit: Visit) -> None:
+    page = visit("data-scientist", TEAM)
+    page.emulate_media(media="print")
+    bar = page.locator(".qbar").first
+    assert bar.bounding_box()
+    own = bar.locator(".q-own").first
+    assert own.evaluate("(each) => getComputedStyle(each).fill") == "rgb(35, 100, 196)"
+
+
+def test_nothing_moves_for_those_who_ask(visit: Visit, addresses: Addresses) -> None:
+    page = visit("platform-admin", reduced_motion="reduce")
+    moving = """() => [...document.querySelectorAll("*")].filter((each) => {
+        const style = getComputedStyle(each);
+        const lasts = (text) => text.split(",").some((part) => parseFloat(part) > 0);
+        return style.scrollBehavior === "smooth" || (style.animationName !== "none" && lasts(style.animationDuration))
+            || (style.transitionProperty !== "none" && lasts(style.transitionDuration));
+    }).map((each) => each.outerHTML.slice(0, 80))"""
+    for address in addresses.values():
+        page.goto(address)
+        assert page.evaluate(moving) == [], address
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_bars_keep_their_colours_where_colours_are_forced(visit: Visit, dark: bool) -> None:
+    page = visit("data-scientist", TEAM, dark=dark, forced_colors="active")
+    pieces: dict[str, Any] = page.locator(".qbar").first.evaluate(
+        """(bar) => ({
+            ground: getComputedStyle(bar).backgroundColor,
+            own: getComputedStyle(bar.querySelector(".q-own")).fill,
+            words: getComputedStyle(bar.querySelector("text")).fill,
+        })"""
+    )
+    assert len(set(pieces.values())) == 3, pieces

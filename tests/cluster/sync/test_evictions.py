@@ -1,0 +1,264 @@
+"""Evictions on a real Kueue: for each, the stored episode is what the test did."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from jobs.lost_work import Basis
+from jobs.models import Eviction
+from tests.cluster import jobs, objects
+from tests.cluster.objects import GPU
+from tests.cluster.plane import ControlPlane
+from tests.cluster.sync.conftest import watching
+from tests.cluster.sync.facts import since
+from tests.cluster.sync.ledgers import Ledger, Ledgers
+from tests.cluster.sync.scene import GUESTS, LOCAL_QUEUE, OWNERS, Scene
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+Json = dict[str, Any]
+
+
+def evictions(ledger: Ledger, team: str, name: str) -> list[Eviction]:
+    found = Eviction.objects.filter(workload=ledger.workload(team, name)).select_related("span", "preemptor")
+    return list(found.order_by("decided_before", "ordinal"))
+
+
+def evict(scene: Scene, team: str, name: str, reason: str = "") -> tuple[Json, Json]:
+    """Wait for the decision and stop the workload: as it was decided, and as it was released."""
+    decided = scene.until(team, name, "Evicted", reason=reason)
+    return decided, scene.release(team, name)
+
+
+def agrees(ledger: Ledger, team: str, name: str, decided: Json, released: Json) -> Eviction:
+    """The one eviction of the workload, with the times that Kueue wrote and the quota between them."""
+    (eviction,) = evictions(ledger, team, name)
+    assert eviction.observed
+    assert eviction.decided_before == since(decided, "Evicted")
+    assert eviction.span is not None
+    assert eviction.span.admitted_at == since(decided, "Admitted")
+    assert eviction.span.released_before == since(released, "QuotaReserved", "False")
+    held = eviction.span.released_before - eviction.decided_before
+    assert eviction.stopping == eviction.gpus * held.total_seconds()
+    ran = eviction.decided_before - eviction.span.admitted_at
+    assert (eviction.basis, eviction.lost_high) in (
+        (Basis.WHOLE, eviction.gpus * ran.total_seconds()),
+        (Basis.NOTHING, 0),
+    )
+    return eviction
+
+
+def is_preempted_by(ledger: Ledger, eviction: Eviction, rule: str, team: str, name: str) -> None:
+    assert (eviction.reason, eviction.cause, eviction.ordinal) == ("Preempted", "", 1)
+    assert eviction.preemption == rule
+    assert eviction.preemptor == ledger.workload(team, name)
+    assert eviction.preemptor_team == ledger.teams[team]
+    assert eviction.preemptor_queue == ledger.scene.place(team)
+    assert eviction.preemptor_path == [ledger.scene.name, ledger.scene.place(team)]
+
+
+def test_the_lender_takes_its_quota_back(scene: Scene, ledgers: Ledgers) -> None:
+    scene.admit(GUESTS, "guest", 8)
+    ledgers.agree()
+    scene.submit(OWNERS, "own", 6, priority=7)
+    decided, released = evict(scene, GUESTS, "guest", "Preempted")
+    scene.until(OWNERS, "own", "Admitted")
+    ledgers.agree()
+
+    for ledger in ledgers:
+        eviction = agrees(ledger, GUESTS, "guest", decided, released)
+        is_preempted_by(ledger, eviction, "InCohortReclamation", OWNERS, "own")
+        assert (eviction.gpus, eviction.preemptor_priority) == (8, 7)
+        assert eviction.preemptee_path == [scene.name, scene.place(GUESTS)]
+    (watched,) = evictions(ledgers.watched, GUESTS, "guest")
+    assert watched.lacking == 4
+
+
+def test_priority_decides_within_a_queue(scene: Scene, ledgers: Ledgers) -> None:
+    scene.admit(OWNERS, "low", 6, priority=-1)
+    scene.admit(GUESTS, "theirs", 4)
+    ledgers.agree()
+    scene.submit(OWNERS, "high", 6, priority=10)
+    decided, released = evict(scene, OWNERS, "low", "Preempted")
+    scene.until(OWNERS, "high", "Admitted")
+    ledgers.agree()
+
+    for ledger in ledgers:
+        eviction = agrees(ledger, OWNERS, "low", decided, released)
+        is_preempted_by(ledger, eviction, "InClusterQueue", OWNERS, "high")
+        assert (eviction.priority, eviction.preemptor_priority) == (-1, 10)
+
+
+def test_who_borrows_may_evict_who_matters_less(scene: Scene, ledgers: Ledgers) -> None:
+    rule = {"policy": "LowerPriority", "maxPriorityThreshold": 100}
+    scene.change_queue(OWNERS, preemption={"reclaimWithinCohort": "Any", "borrowWithinCohort": rule})
+    scene.admit(GUESTS, "guest", 6)
+    ledgers.agree()
+    scene.submit(OWNERS, "big", 8, priority=200)
+    decided, released = evict(scene, GUESTS, "guest", "Preempted")
+    scene.until(OWNERS, "big", "Admitted")
+    ledgers.agree()
+
+    for ledger in ledgers:
+        eviction = agrees(ledger, GUESTS, "guest", decided, released)
+        is_preempted_by(ledger, eviction, "InCohortReclaimWhileBorrowing", OWNERS, "big")
+
+
+@pytest.fixture
+def fair_scene(fair_plane: ControlPlane) -> Iterator[Scene]:
+    """Little of their own, much in the cohort."""
+    made = Scene(fair_plane.admin)
+    made.admin.create("cohorts", objects.cohort(made.name, objects.group((made.flavor, {GPU: 6}))))
+    for team in (OWNERS, GUESTS):
+        made.set_quota(team, (made.flavor, {GPU: 2}))
+    made.wait_until_active()
+    yield made
+    made.clear()
+    made.admin.delete("cohorts", made.name)
+
+
+def test_who_has_less_than_a_fair_share_takes_over(
+    fair_scene: Scene, fair_plane: ControlPlane, sound_ledger: None
+) -> None:
+    with watching(fair_scene, fair_plane) as ledgers:
+        for number in range(5):
+            fair_scene.admit(GUESTS, f"guest-{number}", 2)
+        ledgers.agree()
+        fair_scene.submit(OWNERS, "more", 4)
+        victims = fair_scene.admin.items("workloads", fair_scene.place(GUESTS))
+        names = [workload["metadata"]["name"] for workload in victims]
+        evicted = wait_for_victims(fair_scene, names, 2)
+        told = {name: evict(fair_scene, GUESTS, name, "Preempted") for name in evicted}
+        fair_scene.until(OWNERS, "more", "Admitted")
+        ledgers.agree()
+        for ledger in ledgers:
+            for name, (decided, released) in told.items():
+                eviction = agrees(ledger, GUESTS, name, decided, released)
+                is_preempted_by(ledger, eviction, eviction.preemption, OWNERS, "more")
+            rules = {evictions(ledger, GUESTS, name)[0].preemption for name in told}
+            assert "InCohortFairSharing" in rules
+
+
+def wait_for_victims(scene: Scene, names: list[str], count: int) -> list[str]:
+    def look() -> list[str]:
+        found = [name for name in names if jobs.is_true(scene.workload(GUESTS, name), "Evicted")]
+        return found if len(found) >= count else []
+
+    found: list[str] = jobs.wait_for(f"{count} victims", look)
+    return found
+
+
+def switch_off(scene: Scene) -> None:
+    scene.change(OWNERS, "own", active=False)
+
+
+def drain_the_cluster_queue(scene: Scene) -> None:
+    scene.change_queue(OWNERS, stopPolicy="HoldAndDrain")
+
+
+def drain_the_local_queue(scene: Scene) -> None:
+    scene.admin.merge("localqueues", LOCAL_QUEUE, {"spec": {"stopPolicy": "HoldAndDrain"}}, scene.place(OWNERS))
+
+
+@pytest.mark.parametrize(
+    ("stop", "reason"),
+    [
+        (switch_off, "Deactivated"),
+        (drain_the_cluster_queue, "ClusterQueueStopped"),
+        (drain_the_local_queue, "LocalQueueStopped"),
+    ],
+)
+def test_what_people_stop(scene: Scene, ledgers: Ledgers, stop: Any, reason: str) -> None:
+    scene.admit(OWNERS, "own", 4)
+    ledgers.agree()
+    stop(scene)
+    decided, _ = evict(scene, OWNERS, "own", reason)
+    ledgers.agree()
+
+    for ledger in ledgers:
+        (eviction,) = evictions(ledger, OWNERS, "own")
+        assert (eviction.reason, eviction.cause, eviction.ordinal, eviction.observed) == (reason, "", 1, True)
+        assert eviction.decided_before == since(decided, "Evicted")
+        assert (eviction.preemptor, eviction.preemptor_uid, eviction.preemption) == (None, "", "")
+
+
+def test_what_ran_for_as_long_as_it_may(scene: Scene, ledgers: Ledgers) -> None:
+    scene.admit(OWNERS, "own", 4, maximumExecutionTimeSeconds=3)
+    ledgers.agree()
+    decided, _ = evict(scene, OWNERS, "own")
+    ledgers.agree()
+
+    for ledger in ledgers:
+        (eviction,) = evictions(ledger, OWNERS, "own")
+        assert (eviction.reason, eviction.cause) == ("Deactivated", "MaximumExecutionTimeExceeded")
+        assert eviction.decided_before == since(decided, "Evicted")
+
+
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_evictions_while_nobody_watched(scene: Scene, ledgers: Ledgers, times: int) -> None:
+    """A watch that goes on reads every step afterwards; a pull finds counters that moved."""
+    admitted = scene.admit(OWNERS, "own", 4)
+    ledgers.agree()
+    ledgers.watched.stop()
+    looked_at = timezone.now()
+    decisions = []
+    for _ in range(times):
+        scene.next_second(admitted)
+        scene.change(OWNERS, "own", active=False)
+        decided, released = evict(scene, OWNERS, "own", "Deactivated")
+        decisions.append(since(decided, "Evicted"))
+        scene.next_second(released)
+        scene.change(OWNERS, "own", active=True)
+        admitted = scene.until(OWNERS, "own", "Admitted")
+    ledgers.watched.start()
+    ledgers.agree()
+
+    watched = evictions(ledgers.watched, OWNERS, "own")
+    assert [(e.ordinal, e.observed, e.decided_before) for e in watched] == [
+        (number, True, at) for number, at in enumerate(decisions, 1)
+    ]
+    assert len({e.span for e in watched}) == times
+    pulled = evictions(ledgers.pulled, OWNERS, "own")
+    assert [(e.reason, e.ordinal, e.observed) for e in pulled] == [
+        ("Deactivated", number, False) for number in range(1, times + 1)
+    ]
+    for eviction, at in zip(pulled, decisions, strict=True):
+        assert at is not None
+        assert eviction.decided_after <= at <= eviction.decided_before
+        assert eviction.decided_after <= looked_at
+    assert [e.span is not None for e in pulled] == [True] + [False] * (times - 1)
+
+
+def test_a_preemptor_that_is_gone(scene: Scene, ledgers: Ledgers) -> None:
+    """Deleted before the pull and after the watch saw it."""
+    scene.admit(GUESTS, "guest", 8)
+    ledgers.agree()
+    scene.submit(OWNERS, "own", 6)
+    decided, released = evict(scene, GUESTS, "guest", "Preempted")
+    scene.until(OWNERS, "own", "Admitted")
+    ledgers.watched.agree()
+    scene.delete(OWNERS, "own")
+    ledgers.agree()
+
+    watched = agrees(ledgers.watched, GUESTS, "guest", decided, released)
+    is_preempted_by(ledgers.watched, watched, "InCohortReclamation", OWNERS, "own")
+    (pulled,) = evictions(ledgers.pulled, GUESTS, "guest")
+    assert (pulled.preemptor, pulled.preemptor_uid) == (None, watched.preemptor_uid)
+    assert (pulled.preemptor_team, pulled.preemptor_queue) == (ledgers.pulled.teams[OWNERS], scene.place(OWNERS))
+
+
+def test_two_preemptions_in_one_second(scene: Scene, ledgers: Ledgers) -> None:
+    for name in ("first", "second"):
+        scene.admit(GUESTS, name, 5)
+    ledgers.agree()
+    scene.submit(OWNERS, "own", 6)
+    told = {name: evict(scene, GUESTS, name, "Preempted") for name in ("first", "second")}
+    scene.until(OWNERS, "own", "Admitted")
+    ledgers.agree()
+
+    for ledger in ledgers:
+        found = [agrees(ledger, GUESTS, name, *looks) for name, looks in told.items()]
+        for eviction in found:
+            is_preempted_by(ledger, eviction, "InCohortReclamation", OWNERS, "own")

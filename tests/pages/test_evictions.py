@@ -1,0 +1,289 @@
+"""The history of evictions, the page of each, and the last week on the team's page, as people read them."""
+
+import csv
+import io
+import re
+from typing import Any
+
+import pytest
+
+from jobs.models import Eviction
+from scheduling import names
+from scheduling.preemption_messages import preempted
+from teams.models import Cluster, Team
+from tests.pages.reading import rows, visit, words
+from tests.people import People
+from tests.stories import START, Job
+from tests.worlds import World
+
+pytestmark = pytest.mark.django_db
+
+HISTORY, WEEK, CSV = "/teams/research/evictions/", "/teams/research/lost/", "/teams/research/evictions.csv"
+DAY = 24 * 60
+THEIRS = "22222222-2222-4222-8222-222222222222"
+
+
+def taken_by(uid: str = THEIRS, rule: str = names.IN_COHORT_RECLAMATION, queue: str = "vision-queue") -> str:
+    return preempted(uid, f"job-{uid}", rule, ("shared", queue), ("shared", "research-queue"))
+
+
+@pytest.fixture
+def past(shared: World) -> World:
+    """Of research: `big` lost 4 × 10 minutes to vision and runs again, `old` was evicted ten days ago, `loops` three
+    times within an hour by its own team, `dead` failed; of vision one eviction, too."""
+    shared.is_read(START)
+    endpoint = Job(
+        "endpoint", "hyperpod-ns-vision", queue="vision-queue", gpus=4, created=-20, priority=1000, uid=THEIRS
+    )
+    chief = Job("chief", created=-200, priority=50).waits("no room")
+    big, old, dead = Job("big", gpus=4, created=-40).admit(-30), Job("old", created=-10 * DAY), Job("dead").admit(-50)
+    loops, theirs = Job("loops", created=-130), Job("theirs", "hyperpod-ns-vision", queue="vision-queue").admit(-9)
+    shared.see(endpoint.waits("", -20), chief, big, old.admit(-10 * DAY), dead, loops, theirs)
+    shared.see(old.evict(-10 * DAY + 60, names.DEACTIVATED), dead.finish(-40, names.FAILED))
+    shared.see(old.release(-10 * DAY + 61))
+    shared.see(
+        big.evict(-20, message=taken_by()), theirs.evict(-5, message=taken_by(chief.uid, queue="research-queue"))
+    )
+    shared.see(big.release(-19))
+    for at in (-120, -100, -80):
+        shared.see(loops.admit(at))
+        shared.see(loops.evict(at + 5, message=taken_by(chief.uid, names.IN_CLUSTER_QUEUE, "research-queue")))
+        shared.see(loops.release(at + 6))
+    shared.see(big.admit(-10))
+    return shared
+
+
+def jobs_shown(text: str) -> list[str]:
+    return re.findall(r'<a class="job"[^>]*>([^<]*)</a>', text)
+
+
+def history(people: People, query: str = "") -> list[str]:
+    return jobs_shown(visit(people.member, HISTORY + query).text)
+
+
+def lines(user: Any, query: str = "") -> list[dict[str, str]]:
+    text = b"".join(visit(user, CSV + query)).decode()  # type: ignore[arg-type]
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def page_of(job: str, user: Any) -> str:
+    eviction = Eviction.objects.filter(workload__owner_name=job).order_by("-decided_before")[0]
+    address = f"/clusters/gpu-one/workloads/{eviction.workload.uid}/evictions/{eviction.pk}/"
+    return words(visit(user, address))
+
+
+def test_the_history_tells_the_newest_first_with_all_that_is_known(past: World, people: People) -> None:
+    response = visit(people.member, HISTORY)
+    assert jobs_shown(response.text) == ["big", "loops", "loops", "loops", "old"]
+    shown = rows(response, "Evictions")
+    assert (
+        "Lender took it back for a workload of another team, priority 1,000, by the rule “Lender took it back”"
+        in shown[0]
+    )
+    assert "Running 10 min 0.7 GPU-h whole run" in shown[0]
+    assert "Priority in the queue loop, 3 times for chief of Research" in shown[1]
+    assert "Switched off – Interrupted" not in shown[-1]
+
+
+def test_totals_are_of_what_the_filters_leave(past: World, people: People) -> None:
+    assert "5 evictions" in words(visit(people.member, HISTORY))
+    text = words(visit(people.member, f"{HISTORY}?time=24h"))
+    assert "1.7 GPU-h 4 evictions" in text
+    assert "Held after the decisions, while the pods stopped: 0.3 GPU-h" in text
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("?q=BIG", ["big"]),
+        ("?q=" + "uid-hyperpod-ns-research-old", ["old"]),
+        ("?time=1h", ["big"]),
+        ("?time=7d", ["big", "loops", "loops", "loops"]),
+        ("?time=2026-09", ["old"]),
+        ("?time=2026-10", ["big", "loops", "loops", "loops"]),
+        ("?reason=Preempted", ["big", "loops", "loops", "loops"]),
+        ("?reason=InClusterQueue", ["loops", "loops", "loops"]),
+        ("?reason=Deactivated", ["old"]),
+        ("?by=research", ["loops", "loops", "loops"]),
+        ("?by=-", ["big"]),
+        ("?priority=normal", ["big", "loops", "loops", "loops", "old"]),
+        ("?priority=-", []),
+        ("?cluster=gpu-one&q=old", ["old"]),
+        ("?cluster=elsewhere", []),
+        ("?sort=lost", ["old", "big", "loops", "loops", "loops"]),
+        ("?page=99999999999999999999", ["big", "loops", "loops", "loops", "old"]),
+    ],
+)
+def test_the_address_filters(past: World, people: People, query: str, found: list[str]) -> None:
+    assert history(people, query) == found
+    assert [line["job"] for line in lines(people.member, query)] == found
+
+
+@pytest.mark.parametrize("query", ["?time=soon", "?time=2026-13", "?sort=colour", "?sums=all", "?per=7", "?colour=red"])
+def test_what_an_address_cannot_mean_is_left_out_with_a_sentence(past: World, people: People, query: str) -> None:
+    response = visit(people.member, HISTORY + query)
+    assert "left out" in words(response)
+    assert len(jobs_shown(response.text)) == 5
+
+
+def test_a_team_that_the_reader_may_not_know_is_as_one_that_is_not_there(past: World, people: People) -> None:
+    hidden, unknown = (words(visit(people.member, f"{HISTORY}?by={slug}")) for slug in ("vision", "nobody"))
+    assert hidden.replace("vision", "nobody") == unknown
+    assert jobs_shown(visit(people.team_admin, f"{HISTORY}?by=vision").text) == ["big"]
+    assert jobs_shown(visit(people.platform_admin, f"{HISTORY}?by=vision").text) == ["big"]
+
+
+def test_the_preemptor_is_named_to_those_who_may_see_its_team(past: World, people: People) -> None:
+    for user in (people.team_admin, people.platform_admin, people.finops):
+        assert "endpoint of Vision" in words(visit(user, HISTORY))
+        assert lines(user)[0]["taken_by"] == "endpoint of Vision"
+        assert "endpoint of Vision" in page_of("big", user)
+    Cluster.objects.update(names_across_teams=True)
+    assert "endpoint of Vision" in words(visit(people.member, HISTORY))
+
+
+@pytest.mark.parametrize("sums", ["", *(f"&sums={by}" for by in ("job", "queue", "preemptor", "flavor", "week"))])
+def test_nothing_of_another_team_reaches_a_member(past: World, people: People, sums: str) -> None:
+    pages = [visit(people.member, f"{HISTORY}?per=25{sums}").text, visit(people.member, WEEK).text]
+    pages += [page_of(job, people.member) for job in ("big", "loops", "old")]
+    pages.append(repr(lines(people.member)))
+    for text in pages:
+        assert "vision" not in text.lower()
+        assert "endpoint" not in text.lower()
+        assert THEIRS not in text
+
+
+def test_the_file_equals_the_screen(past: World, people: People) -> None:
+    big, *loops, old = lines(people.member)
+    assert (big["lost_gpu_seconds"], big["stopping_gpu_seconds"], big["ran_seconds"]) == ("2400", "240", "600")
+    assert (big["decided_at"], big["released_at"]) == ("2026-10-08T11:40:00+00:00", "2026-10-08T11:41:00+00:00")
+    assert (big["resumed_at"], big["reason"], big["rule"]) == (
+        "2026-10-08T11:50:00+00:00",
+        "Preempted",
+        "InCohortReclamation",
+    )
+    assert [line["loop"] for line in loops] == ["3", "3", "3"]
+    assert (old["reason"], old["taken_by"]) == ("Deactivated", "")
+
+
+@pytest.mark.parametrize(
+    ("by", "found"),
+    [
+        ("job", ["old 1 4.0 GPU-h", "loops 3 1.0 GPU-h", "big 1 0.7 GPU-h"]),
+        ("queue", ["research-queue 5 5.7 GPU-h"]),
+        ("preemptor", ["nobody 1 4.0 GPU-h", "Research 3 1.0 GPU-h", "another team 1 0.7 GPU-h"]),
+        ("priority", ["normal 5 5.7 GPU-h"]),
+        ("flavor", ["H100 5 5.7 GPU-h"]),
+        ("week", ["2026-10-05 4 1.7 GPU-h", "2026-09-28 1 4.0 GPU-h"]),
+        ("month", ["2026-10 4 1.7 GPU-h", "2026-09 1 4.0 GPU-h"]),
+    ],
+)
+def test_losses_are_added_up_by_many_things(past: World, people: People, by: str, found: list[str]) -> None:
+    heading = {"job": "Job", "queue": "Queue", "preemptor": "Taken by", "priority": "Priority class",
+               "flavor": "GPU type", "week": "Week", "month": "Month"}[by]  # fmt: skip
+    shown = rows(visit(people.member, f"{HISTORY}?sums={by}"), heading)
+    assert [row.rsplit(" ", 2)[0] for row in shown] == found
+
+
+def test_the_story_of_one_eviction(past: World, people: People) -> None:
+    text = page_of("big", people.member)
+    assert "It ran on borrowed quota, and the lender took it back." in text
+    assert "It gave up 4 GPUs for a workload of another team, priority 1,000" in text
+    assert "How many were lacking is not known." in text
+    assert "It started again." in text
+    for step in ("waited 10 min", "ran for 10 min", "took to stop, the GPUs still held: 1 min", "waited 9 min"):
+        assert step in text
+    assert "preemptor path: [another team]" in text
+    assert "Declare checkpoints" in text
+    assert "Ask for own quota instead of borrowing" in text
+
+
+def test_how_many_were_lacking_is_another_number_than_what_was_given_up(shared: World, people: People) -> None:
+    shared.is_read(START)
+    endpoint = Job("endpoint", "hyperpod-ns-vision", queue="vision-queue", gpus=8, created=-20, uid=THEIRS).waits(
+        "", -20
+    )
+    big = Job("big", gpus=16, created=-40).admit(-30)
+    shared.see(big, endpoint)
+    shared.see(big.evict(-20, message=taken_by()))
+    short = (
+        "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor ml.p5.48xlarge"
+    )
+    shared.see(endpoint.waits(f"{short}, 4 more needed. Pending the preemption of 1 workload(s)", -20))
+    text = page_of("big", people.team_admin)
+    assert "It gave up 16 GPUs for endpoint of Vision, which was short of 4 GPUs." in text
+    assert "All pods of a job stop together" in text
+    assert "Make it smaller" in text
+    assert "It has not started again." in text
+
+
+def test_an_eviction_that_nobody_saw_says_so(shared: World, people: People) -> None:
+    shared.is_read(START)
+    job = Job("gone", created=-600).admit(-500).evict(-400).release(-399).admit(-300).evict(-200).release(-199)
+    job.admit(-100)
+    shared.see(job, now=START)
+    text = page_of("gone", people.member)
+    assert "Nobody saw it happen" in text
+    assert "before the portal saw this job" in text
+    assert "unknown 2 evictions Of 2 evictions the loss is not known" in words(visit(people.member, HISTORY))
+
+
+@pytest.mark.parametrize(("text", "why"), [("soon", "it is not a duration"), ("-5m", "it must be more than 0")])
+def test_a_bad_checkpoint_annotation_is_told_to_the_team(shared: World, people: People, text: str, why: str) -> None:
+    shared.is_read(START)
+    Team.objects.update(checkpoint_seconds=1800)
+    job = Job("odd", gpus=16, created=-600).admit(-500)
+    annotations = {"hyperpod-portal/checkpoint-interval": text}
+    job.obj["spec"]["podSets"][0]["template"]["metadata"] = {"annotations": annotations}
+    shared.see(job)
+    shared.see(job.evict(-100))
+    page = page_of("odd", people.member)
+    assert f"“{text}”; that was ignored: {why}" in page
+    assert "4.0 GPU-h expected, 0.0 to 8.0" in page
+    assert "Save twice as often The most that an eviction can cost falls from 8.0 GPU-h to 4.0 GPU-h." in page
+
+
+def test_an_endpoint_loses_minutes_of_its_replicas(shared: World, people: People) -> None:
+    shared.is_read(START)
+    job = Job("chat", gpus=1, pods=3, created=-600).admit(-500)
+    job.obj["metadata"]["ownerReferences"][0]["kind"] = "InferenceEndpointConfig"
+    shared.see(job)
+    shared.see(job.evict(-100))
+    shared.see(job.release(-99))
+    shared.see(job.admit(-60))
+    assert "Not answering: 40 min × 3 replicas" in page_of("chat", people.member)
+
+
+def test_the_last_week_of_a_team(past: World, people: People) -> None:
+    team = visit(people.member, "/teams/research/").text
+    assert f'hx-get="{WEEK}" hx-trigger="load, every 60s"' in team
+    response = visit(people.member, WEEK)
+    assert jobs_shown(response.text) == ["big", "loops", "dead"]
+    assert "loop, 3 times" in words(response)
+    assert "1.7 GPU-h 4 evictions" in words(response)
+    assert "4 evictions in 7 days: see them in the history" in words(response)
+
+
+def test_a_week_without_losses(shared: World, people: People) -> None:
+    assert "Nothing was lost" not in words(visit(people.member, WEEK))
+    shared.is_read(START)
+    assert "Nothing was lost" in words(visit(people.member, WEEK))
+    assert "Nothing was evicted" in words(visit(people.member, HISTORY))
+
+
+def test_an_eviction_of_another_workload_is_not_there(past: World, people: People) -> None:
+    eviction = Eviction.objects.filter(workload__owner_name="theirs").get()
+    mine = Eviction.objects.filter(workload__owner_name="big").get()
+    address = f"/clusters/gpu-one/workloads/{mine.workload.uid}/evictions/{eviction.pk}/"
+    assert visit(people.member, address).status_code == 404
+
+
+def test_names_in_an_eviction_are_text_and_not_markup(shared: World, people: People) -> None:
+    job = Job("odd").admit(-5)
+    shared.see(job)
+    shared.see(job.evict(-1, "<b>Bold</b>", "<script>alert(1)</script>"))
+    eviction = Eviction.objects.get()
+    for address in (HISTORY, WEEK, f"/clusters/gpu-one/workloads/{job.uid}/evictions/{eviction.pk}/"):
+        text = visit(people.member, address).text
+        assert "<b>Bold" not in text
+        assert "<script>alert" not in text
