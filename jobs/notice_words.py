@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from accounts.models import User
-from jobs.amounts import amount_text
+from jobs.amounts import amount_text, gpu_hours_text
 from jobs.eviction_list import with_objects
 from jobs.eviction_story import sentences
 from jobs.eviction_told import Told, told
@@ -73,6 +73,8 @@ _TITLES: Mapping[Kind, Any] = {
     Kind.FAILED: lambda: gettext("%(title)s failed"),
     Kind.FINISHED: lambda: gettext("%(title)s finished"),
     Kind.STUCK: lambda: gettext("%(title)s was evicted and does not give its GPUs back"),
+    Kind.WAITS_LONG: lambda: gettext("%(title)s still waits"),
+    Kind.TEAM_LOSS: lambda: gettext("%(title)s lost much of its work this week"),
     Kind.LOOPING: lambda: gettext("%(title)s is evicted again and again"),
     Kind.SYNC_STALLED: lambda: gettext("%(cluster)s cannot be read"),
     Kind.NODES_BELOW_QUOTAS: lambda: gettext("%(title)s: quotas promise more than the healthy nodes have"),
@@ -89,6 +91,14 @@ def _lines(notice: Notice) -> tuple[str, ...]:
         Kind.SYNC_STALLED: gettext("Pages show what was last read, and evictions are told late."),
         Kind.QUEUE_STOPPED: gettext("Nothing is admitted from it until it is started again."),
     }
+    if notice.kind == Kind.WAITS_LONG:
+        return (gettext("For more than %(hours)d h, as you asked to be told.") % notice.details,)
+    if notice.kind == Kind.TEAM_LOSS:
+        words = {"loss": gpu_hours_text(notice.details["lost"]), "limit": notice.details["limit"]}
+        return (
+            gettext("Evictions cost it %(loss)s in %(cluster)s; you asked to be told from %(limit)d on.")
+            % {**words, "cluster": notice.cluster.name},
+        )
     if notice.kind == Kind.NODES_BELOW_QUOTAS:
         missing = amount_text(notice.details["missing"], names.NVIDIA_GPU)
         return (gettext("%(missing)s are guaranteed that do not exist.") % {"missing": missing},)
@@ -97,6 +107,8 @@ def _lines(notice: Notice) -> tuple[str, ...]:
 
 
 def _path(notice: Notice) -> str:
+    if notice.kind == Kind.TEAM_LOSS:
+        return reverse("team-evictions", args=[notice.subject])
     if "namespace" in notice.details:
         return reverse("workload", args=[notice.cluster.slug, notice.subject])
     return reverse("cluster", args=[notice.cluster.slug])

@@ -131,6 +131,7 @@ def _status(workload: Workload) -> dict[str, Any]:
         "requeue_at": workload.requeue_at.isoformat() if workload.requeue_at else None,
         "deactivated": not workload.active,
         "checkpoint_interval": checkpoint_interval(workload),
+        "submitted_by": submitted_by(workload),
         "work": work_of(workload),
     }
     return {name: value for name, value in status.items() if value not in ("", [], {}, 0, None)}

@@ -7,6 +7,7 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
+from jobs import limits
 from jobs.notice_words import words_of
 from jobs.sync import ABOUT, last_good_read, pull_cluster
 from jobs.sync import heal_caches as heal
@@ -70,6 +71,12 @@ def look_for_trouble() -> None:
     """Tell what is wrong with each cluster."""
     for cluster in Cluster.objects.active():
         look(cluster, timezone.now())
+
+
+@shared_task(name="jobs.tell_beyond_limits", soft_time_limit=110, time_limit=120)
+def tell_beyond_limits() -> None:
+    """Tell each person what passed limits of their own."""
+    limits.tell_beyond(timezone.now())
 
 
 @shared_task(name="jobs.tell_people", soft_time_limit=50, time_limit=60)

@@ -8,13 +8,11 @@ from typing import Final
 from django.conf import settings
 
 from jobs.attention import looping, stuck
-from jobs.models import Workload
 from jobs.models.workloads import WorkloadQuerySet
 from jobs.platform_now import trees_of
 from jobs.sync import SOURCES
 from notices.kinds import OF_PLATFORM, Kind
 from notices.lasting import Trouble, bring_up_to
-from notices.models import Notice
 from portal.sync_runs import Freshness, freshness
 from scheduling.names import STOP_NONE
 from teams.models import Cluster, NamespaceBinding
@@ -60,15 +58,7 @@ def _jobs(cluster: Cluster, now: datetime) -> Iterator[Trouble]:
         (Kind.LOOPING, looping(cluster, now)),
     )
     for kind, workloads in found:
-        listed = list(workloads)
-        submitters = _submitters(listed)
-        for workload in listed:
-            team, submitter = owners.get(workload.namespace), submitters.get(workload.uid, "")
+        for workload in workloads:
+            team, submitter = owners.get(workload.namespace), workload.status.get("submitted_by", "")
             details = {"namespace": workload.namespace}
             yield Trouble(kind, workload.uid, workload.title, team, submitter, details)
-
-
-def _submitters(workloads: list[Workload]) -> dict[str, str]:
-    """Whom each names, as the notices of its evictions say."""
-    told = Notice.objects.filter(kind=Kind.EVICTED, subject__in=[workload.uid for workload in workloads])
-    return dict(told.values_list("subject", "submitted_by"))

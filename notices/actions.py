@@ -23,6 +23,8 @@ def choose(
     quiet_from: time | None,
     quiet_to: time | None,
     digest_at: time,
+    wait_hours: int | None,
+    loss_gpu_hours: int | None,
     now: datetime,
 ) -> None:
     """How a person hears of which kinds, of which of their teams (by key) they do not, and when they may be disturbed.
@@ -32,11 +34,14 @@ def choose(
     Unfollowed.objects.filter(user=user).exclude(team__in=unfollowed).delete()
     Unfollowed.objects.bulk_create((Unfollowed(user=user, team_id=team) for team in unfollowed), ignore_conflicts=True)
     times = {"quiet_from": quiet_from, "quiet_to": quiet_to, "digest_at": digest_at}
-    Habits.objects.update_or_create(user=user, defaults={"language": language, **times})
+    limits = {"wait_hours": wait_hours, "loss_gpu_hours": loss_gpu_hours}
+    Habits.objects.update_or_create(user=user, defaults={"language": language, **times, **limits})
     texts = {name: value.isoformat() if value else None for name, value in times.items()}
     chosen = {str(kind): str(how) for kind, how in hows.items()}
     target = f"person/{user.username}"
-    audit.record("notices.chosen", target=target, by=user.username, now=now, **texts, language=language, kinds=chosen)
+    audit.record(
+        "notices.chosen", target=target, by=user.username, now=now, **texts, **limits, language=language, kinds=chosen
+    )
 
 
 @transaction.atomic

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from gateways.chat import is_address
 from gateways.webhooks import is_webhook
-from notices.kinds import OF_JOBS, OF_PLATFORM, USUAL, How, Kind
+from notices.kinds import OF_JOBS, OF_PERSON, OF_PLATFORM, USUAL, How, Kind
 from notices.models import Channel, Choice, Habits, Unfollowed
 from notices.sending import SERVICES
 from teams.models import Team
@@ -31,6 +31,16 @@ class NoticesForm(forms.Form):
         label=_("Quiet to"), required=False, help_text=_("By the clock of your time zone. Empty: at any hour.")
     )
     digest_at = forms.TimeField(label=_("Digest at"), help_text=_("Once a day, if there is something in it."))
+    wait_hours = forms.IntegerField(
+        label=_("Tell me when a job has waited for so many hours"), required=False, min_value=1, max_value=10_000
+    )
+    loss_gpu_hours = forms.IntegerField(
+        label=_("Tell me when a team of mine has lost so many GPU-hours in a week"),
+        required=False,
+        min_value=1,
+        max_value=1_000_000,
+        help_text=_("By evictions, in one cluster, from Monday (UTC) on. Empty: never."),
+    )
     language = forms.ChoiceField(label=_("Language of what is sent"), choices=settings.LANGUAGES)
 
     def __init__(self, user: User, data: Any = None) -> None:
@@ -59,12 +69,11 @@ class NoticesForm(forms.Form):
     def chosen(self) -> dict[str, Any]:
         """What `actions.choose` takes."""
         given = self.cleaned_data
-        times = {name: given[name] for name in ("quiet_from", "quiet_to", "digest_at")}
+        habits = ("quiet_from", "quiet_to", "digest_at", "wait_hours", "loss_gpu_hours", "language")
         return {
             "hows": {kind: How(given[f"kind-{kind}"]) for kind in self.kinds},
             "unfollowed": [team.pk for team in self.teams if not given[f"team-{team.pk}"]],
-            "language": given["language"],
-            **times,
+            **{name: given[name] for name in habits},
         }
 
 
@@ -116,7 +125,7 @@ class ChannelForm(forms.Form):
 
 def _kinds(user: User) -> list[Kind]:
     is_admin = GlobalRole.PLATFORM_ADMIN in roles_of(user).platform
-    return [kind for kind in Kind if kind in OF_JOBS or (is_admin and kind in OF_PLATFORM)]
+    return [kind for kind in Kind if kind in (*OF_JOBS, *OF_PERSON) or (is_admin and kind in OF_PLATFORM)]
 
 
 def _initial(user: User) -> dict[str, Any]:
@@ -128,6 +137,8 @@ def _initial(user: User) -> dict[str, Any]:
         "quiet_to": _written(habits.quiet_to),
         "digest_at": _written(habits.digest_at),
         "language": habits.language,
+        "wait_hours": habits.wait_hours,
+        "loss_gpu_hours": habits.loss_gpu_hours,
         **{f"kind-{kind}": chosen.get(kind, USUAL[kind]) for kind in Kind},
         **{f"team-{team}": team not in unfollowed for team in roles_of(user).teams},
     }

@@ -13,6 +13,8 @@ class Kind(models.TextChoices):
     FAILED = "failed", _("A job failed")
     FINISHED = "finished", _("A job finished")
     STUCK = "stuck", _("An evicted job does not give its GPUs back")
+    WAITS_LONG = "waits_long", _("A job waits longer than you said")
+    TEAM_LOSS = "team_loss", _("A team of yours lost more in a week than you said")
     LOOPING = "looping", _("A job is evicted again and again")
     SYNC_STALLED = "sync_stalled", _("A cluster cannot be read")
     NODES_BELOW_QUOTAS = "nodes_below", _("Quotas promise more than the healthy nodes have")
@@ -34,6 +36,9 @@ class How(models.TextChoices):
 OF_JOBS: Final = (Kind.EVICTED, Kind.REQUEUED, Kind.READMITTED, Kind.FAILED, Kind.FINISHED, Kind.STUCK)
 """Told to the people of the job."""
 
+OF_PERSON: Final = (Kind.WAITS_LONG, Kind.TEAM_LOSS)
+"""Told to the one person whose own limit was passed."""
+
 OF_PLATFORM: Final = (Kind.SYNC_STALLED, Kind.NODES_BELOW_QUOTAS, Kind.STUCK, Kind.LOOPING, Kind.QUEUE_STOPPED)
 """Told to platform admins. They last until they are over, and one of the admins says that they are looked after."""
 
@@ -44,6 +49,8 @@ SEVERITY: Final = {
     Kind.FAILED: Severity.WARNING,
     Kind.FINISHED: Severity.INFO,
     Kind.STUCK: Severity.WARNING,
+    Kind.WAITS_LONG: Severity.INFO,
+    Kind.TEAM_LOSS: Severity.WARNING,
     Kind.LOOPING: Severity.WARNING,
     Kind.SYNC_STALLED: Severity.CRITICAL,
     Kind.NODES_BELOW_QUOTAS: Severity.CRITICAL,

@@ -31,7 +31,7 @@ def address(now: datetime) -> int:
 
 
 def _receipts(notices: Sequence[Notice], now: datetime) -> Iterator[Receipt]:
-    audience = _audience({notice.team_id for notice in notices if notice.team_id})
+    audience = audience_of({notice.team_id for notice in notices if notice.team_id})
     recipients = {notice.pk: audience.of(notice) for notice in notices}
     chosen = _choices({user for users in recipients.values() for user in users})
     for notice in notices:
@@ -42,7 +42,7 @@ def _receipts(notices: Sequence[Notice], now: datetime) -> Iterator[Receipt]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Audience:
+class Audience:
     """Keys of people. `named`: by team whatever name a job may give of a member, in lower case."""
 
     named: Mapping[int, Mapping[str, int]]
@@ -51,15 +51,22 @@ class _Audience:
 
     def of(self, notice: Notice) -> set[int]:
         found: set[int] = set()
-        if notice.kind in OF_JOBS and notice.team_id is not None:
-            submitter = self.named[notice.team_id].get(notice.submitted_by.lower())
-            found.update(self.followers[notice.team_id] if submitter is None else [submitter])
+        if notice.recipient_id is not None:
+            found.add(notice.recipient_id)
+        elif notice.kind in OF_JOBS and notice.team_id is not None:
+            found.update(self.people_of(notice.team_id, notice.submitted_by))
         if notice.kind in OF_PLATFORM:
             found |= self.admins
         return found
 
+    def people_of(self, team: int, submitted_by: str) -> Collection[int]:
+        """Whose job it is, of a team whose people were asked for."""
+        submitter = self.named.get(team, {}).get(submitted_by.lower())
+        return self.followers.get(team, ()) if submitter is None else [submitter]
 
-def _audience(teams: Collection[int]) -> _Audience:
+
+def audience_of(teams: Collection[int]) -> Audience:
+    """The people of these teams, and the platform admins."""
     named: dict[int, dict[str, int]] = defaultdict(dict)
     followers: dict[int, list[int]] = defaultdict(list)
     unfollowed = set(Unfollowed.objects.filter(team__in=teams).values_list("team", "user"))
@@ -69,7 +76,7 @@ def _audience(teams: Collection[int]) -> _Audience:
         if (team, user) not in unfollowed:
             followers[team].append(user)
     admins = PlatformRole.objects.filter(role=GlobalRole.PLATFORM_ADMIN, user__archived_at__isnull=True)
-    return _Audience(named, followers, frozenset(admins.values_list("user", flat=True)))
+    return Audience(named, followers, frozenset(admins.values_list("user", flat=True)))
 
 
 def _choices(users: Collection[int]) -> dict[tuple[int, str], str]:

@@ -33,6 +33,7 @@ app.conf.update(
             "options": {"expires": settings.PULL_SECONDS},
         },
         "look-for-trouble": {"task": "jobs.look_for_trouble", "schedule": 60, "options": {"expires": 60}},
+        "tell-beyond-limits": {"task": "jobs.tell_beyond_limits", "schedule": 300, "options": {"expires": 300}},
         "tell-people": {"task": "jobs.tell_people", "schedule": 15, "options": {"expires": 15}},
         "prune-runs": {"task": "jobs.prune_runs", "schedule": 3600, "options": {"expires": 3600}},
     },

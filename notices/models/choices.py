@@ -26,13 +26,16 @@ class Choice(models.Model):
 class Habits(models.Model):
     """When a person may be disturbed, by the clock of their own zone: not between `quiet_from` and `quiet_to` (past
     midnight where the first is later; both None: always), and when the day's digest comes. `language`: of the texts
-    that are sent."""
+    that are sent. `wait_hours`, `loss_gpu_hours`: limits of theirs, for one job's waiting and for what one team loses
+    in a week in one cluster; None: none."""
 
     user = models.OneToOneField(User, models.PROTECT, related_name="habits")
     language = models.CharField(max_length=10)
     quiet_from = models.TimeField(null=True)
     quiet_to = models.TimeField(null=True)
     digest_at = models.TimeField(default=time(9))
+    wait_hours = models.PositiveIntegerField(null=True)
+    loss_gpu_hours = models.PositiveIntegerField(null=True)
 
     class Meta:
         constraints: ClassVar = [

@@ -13,9 +13,10 @@ class Notice(models.Model):
     (notices/outbox.py): told twice, it is the same row; it is the Message-ID and the idempotency key.
 
     Texts are made when they are read or sent, in the reader's language, of `kind`, `subject` (a workload's uid, a
-    flavor, a queue), `title` (what people call it) and `details` (codes and keys of rows). `team` owned the subject at
-    that time, None where no team did. `submitted_by` is whoever the job names, as written there. `addressed_at`: since
-    when its recipients have it. What lasts (`OF_PLATFORM`) has `ended_at` once it is over.
+    flavor, a queue, a team), `title` (what people call it) and `details` (codes and keys of rows). `team` owned the
+    subject at that time, None where no team did. `submitted_by` is whoever the job names, as written there;
+    `recipient` the only one to tell, of `OF_PERSON`. `addressed_at`: since when its recipients have it. What lasts
+    (`OF_PLATFORM`) has `ended_at` once it is over.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -26,6 +27,7 @@ class Notice(models.Model):
     subject = models.CharField(max_length=253, blank=True)
     title = models.CharField(max_length=510, blank=True)
     submitted_by = models.CharField(max_length=253, blank=True)
+    recipient = models.ForeignKey(User, models.PROTECT, related_name="notices", null=True)
     details = models.JSONField(default=dict)
     at = models.DateTimeField()
     addressed_at = models.DateTimeField(null=True)

@@ -16,26 +16,42 @@ from tests.people import People
 pytestmark = pytest.mark.django_db
 
 URL = "/me/notices/"
-JOB_KINDS = ("evicted", "requeued", "readmitted", "failed", "finished", "stuck")
+JOB_KINDS = ("evicted", "requeued", "readmitted", "failed", "finished", "stuck", "waits_long", "team_loss")
 
 
 def send(user: User, **changed: Any) -> HttpResponse:
     client = Client()
     client.force_login(user)
     kinds = {f"kind-{kind}": USUAL[kind].value for kind in Kind}
-    data = {**kinds, "digest_at": "09:00", "language": "en", "quiet_from": "", "quiet_to": "", **changed}
+    data = {
+        **kinds,
+        "digest_at": "09:00",
+        "language": "en",
+        "quiet_from": "",
+        "quiet_to": "",
+        "wait_hours": "",
+        "loss_gpu_hours": "",
+        **changed,
+    }
     return client.post(URL, data)  # type: ignore[return-value]
 
 
 def test_choices_are_kept_and_shown(people: People) -> None:
     team = {f"team-{people.research.pk}": "on"}
     response = send(
-        people.member, **team, **{"kind-evicted": "digest"}, quiet_from="22:00", quiet_to="07:00", language="pt-br"
+        people.member,
+        **team,
+        **{"kind-evicted": "digest"},
+        quiet_from="22:00",
+        quiet_to="07:00",
+        language="pt-br",
+        wait_hours="8",
     )
     assert response.status_code == 302
     assert Choice.objects.get(user=people.member, kind=Kind.EVICTED).how == How.DIGEST
     habits = Habits.objects.get(user=people.member)
     assert (str(habits.quiet_from), str(habits.quiet_to), habits.language) == ("22:00:00", "07:00:00", "pt-br")
+    assert (habits.wait_hours, habits.loss_gpu_hours) == (8, None)
     page = visit(people.member, URL).text
     assert 'value="22:00"' in page
     assert '<option value="digest" selected>' in page.split('id="id_kind-evicted"')[1].split("</select>")[0]
@@ -68,6 +84,8 @@ def test_each_sees_the_kinds_that_may_concern_them(people: People) -> None:
         {"quiet_from": "25:00", "quiet_to": "07:00"},
         {"digest_at": ""},
         {"language": "tlh"},
+        {"wait_hours": "0"},
+        {"loss_gpu_hours": "many"},
         {"kind-evicted": "by-pigeon"},
     ],
 )
