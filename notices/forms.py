@@ -1,6 +1,6 @@
 """Forms about notices."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import time
 from typing import Any
 
@@ -23,6 +23,10 @@ from teams.roles import roles_of
 _TIME = "%H:%M"
 
 
+def _choice(label: Any, choices: Iterable[tuple[str, Any]]) -> forms.ChoiceField:
+    return forms.ChoiceField(label=label, choices=choices, widget=forms.Select({"class": "f-input"}))
+
+
 class NoticesForm(forms.Form):
     """How one person wants to hear of what: a choice per kind that may concern them, a box per team of theirs."""
 
@@ -41,14 +45,14 @@ class NoticesForm(forms.Form):
         max_value=1_000_000,
         help_text=_("By evictions, in one cluster, from Monday (UTC) on. Empty: never."),
     )
-    language = forms.ChoiceField(label=_("Language of what is sent"), choices=settings.LANGUAGES)
+    language = _choice(_("Language of what is sent"), settings.LANGUAGES)
 
     def __init__(self, user: User, data: Any = None) -> None:
         self.kinds = _kinds(user)
         self.teams = list(Team.objects.active().filter(pk__in=roles_of(user).teams))
         super().__init__(data, initial=_initial(user))
         for kind in self.kinds:
-            self.fields[f"kind-{kind}"] = forms.ChoiceField(label=kind.label, choices=How.choices)
+            self.fields[f"kind-{kind}"] = _choice(kind.label, How.choices)
         for team in self.teams:
             self.fields[f"team-{team.pk}"] = forms.BooleanField(label=team.name, required=False)
 
@@ -80,7 +84,7 @@ class NoticesForm(forms.Form):
 class ChannelForm(forms.Form):
     """A new channel; its secret is typed once and never shown again."""
 
-    kind = forms.ChoiceField(label=_("Kind"), choices=Channel.Kind.choices)
+    kind = _choice(_("Kind"), Channel.Kind.choices)
     name = forms.CharField(label=_("Name"), max_length=60, help_text=_("What you call it, such as “on-call pager”."))
     address = forms.CharField(
         label=_("Address"),
