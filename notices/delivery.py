@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 
 from gateways.errors import GatewayError
 from gateways.letters import Letter
@@ -23,6 +23,7 @@ MOST_ATTEMPTS: Final = 10
 
 _FIRST_PAUSE: Final = timedelta(minutes=1)
 _LONGEST_ERROR: Final = 300
+_NO_END: Final = "no attempt came to an end"
 
 Send = Callable[[Channel, Letter, datetime], None]
 Clock = Callable[[], datetime]
@@ -51,24 +52,33 @@ def _try(message: Message, words_of: WordsOf, send: Send, clock: Clock) -> bool:
     if letter is None:
         message.delete()  # they may see nothing of it any more; the inbox says the same
         return True
+    if not _begin(message, clock()):
+        return True
     try:
         send(message.channel, letter, clock())
     except GatewayError as error:
         _fail(message, error, clock())
         return False
-    Message.objects.filter(pk=message.pk).update(sent_at=clock(), attempts=F("attempts") + 1, last_error="")
+    Message.objects.filter(pk=message.pk).update(sent_at=clock(), last_error="")
     return True
 
 
+def _begin(message: Message, now: datetime) -> bool:
+    """Count the attempt before it is made: a channel that outlasts the worker is asked again after a pause, not at
+    once and for ever. False if another worker has begun it."""
+    message.attempts += 1
+    unchanged = Message.objects.filter(pk=message.pk, attempts=message.attempts - 1, sent_at=None, dead_at=None)
+    if message.attempts > MOST_ATTEMPTS:
+        unchanged.update(dead_at=now, last_error=message.last_error or _NO_END)
+        return False
+    return unchanged.update(attempts=message.attempts, next_at=now + pause(message.attempts)) == 1
+
+
 def _fail(message: Message, error: GatewayError, now: datetime) -> None:
-    attempts = message.attempts + 1
-    is_over = attempts >= MOST_ATTEMPTS or not error.retryable
-    log.warning("message not taken", message=str(message.pk), channel=message.channel_id, attempts=attempts)
+    is_over = message.attempts >= MOST_ATTEMPTS or not error.retryable
+    log.warning("message not taken", message=str(message.pk), channel=message.channel_id, attempts=message.attempts)
     Message.objects.filter(pk=message.pk).update(
-        attempts=attempts,
-        last_error=str(error)[:_LONGEST_ERROR],
-        next_at=now + pause(attempts),
-        dead_at=now if is_over else None,
+        last_error=str(error)[:_LONGEST_ERROR], dead_at=now if is_over else None
     )
 
 

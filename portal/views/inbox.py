@@ -56,9 +56,11 @@ def inbox_read(request: Request) -> HttpResponse:
 
 
 @require_POST
-def notice_acknowledge(request: Request, key: UUID) -> HttpResponse:
+def notice_acknowledge(request: Request, notice: UUID) -> HttpResponse:
     require_platform_permission(request, Permission.LOOK_AFTER)
-    receipt = inbox_of(request.user).filter(notice=key, notice__kind__in=OF_PLATFORM).select_related("notice").first()
+    receipt = (
+        inbox_of(request.user).filter(notice=notice, notice__kind__in=OF_PLATFORM).select_related("notice").first()
+    )
     if receipt is None:
         raise Http404("There is no such notice in your inbox.")
     acknowledge(notice=receipt.notice, user=request.user, now=timezone.now())

@@ -26,9 +26,9 @@ def my_channels(request: Request) -> HttpResponse:
 
 
 @require_POST
-def channel_remove(request: Request, key: int) -> HttpResponse:
-    channel = Channel.objects.filter(user=request.user, pk=key).first()
-    if channel is None:
+def channel_remove(request: Request, channel: int) -> HttpResponse:
+    found = Channel.objects.filter(user=request.user, pk=channel).first()
+    if found is None:
         raise Http404("You have no such channel.")
-    remove_channel(user=request.user, channel=channel, now=timezone.now())
+    remove_channel(user=request.user, channel=found, now=timezone.now())
     return redirect("my-channels")

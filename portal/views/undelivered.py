@@ -25,10 +25,10 @@ def undelivered(request: Request) -> HttpResponse:
 
 
 @require_POST
-def message_again(request: Request, key: UUID) -> HttpResponse:
+def message_again(request: Request, message: UUID) -> HttpResponse:
     require_platform_permission(request, Permission.LOOK_AFTER)
-    message = dead().filter(pk=key).first()
-    if message is None:
+    found = dead().filter(pk=message).first()
+    if found is None:
         raise Http404("There is no such message among those given up.")
-    send_again(message=message, user=request.user, now=timezone.now())
+    send_again(message=found, user=request.user, now=timezone.now())
     return redirect("undelivered")

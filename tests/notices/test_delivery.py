@@ -6,6 +6,7 @@ from datetime import datetime, time, timedelta
 from typing import Any
 
 import pytest
+from celery.exceptions import SoftTimeLimitExceeded
 from cryptography.fernet import Fernet
 
 from gateways.errors import BadReply, Unavailable
@@ -168,6 +169,39 @@ def test_a_worker_that_dies_before_the_answer_loses_nothing(shared: World, chann
     with pytest.raises(SystemExit):
         tell(minute(5), dies)
     tell(minute(6))
+    assert len(sink.got) == 1
+
+
+def test_a_channel_that_outlasts_every_worker_holds_nobody_up_and_is_given_up(
+    shared: World, people: People, channel: Channel
+) -> None:
+    add_channel(user=people.viewer, kind="email", name="mail", secret={}, now=START)
+    taken: list[str] = []
+
+    def hangs(to: Channel, letter: Letter, now: datetime) -> None:
+        if to == channel:
+            raise SoftTimeLimitExceeded
+        taken.append(to.kind)
+
+    evict(shared)
+    now = minute(5)
+    for attempt in range(1, MOST_ATTEMPTS + 1):
+        with pytest.raises(SoftTimeLimitExceeded):
+            tell(now, hangs)
+        tell(now, hangs)
+        now += pause(attempt)
+    tell(now, hangs)
+    assert taken == ["email"]
+    assert dead().get().last_error == "no attempt came to an end"
+
+
+def test_two_workers_do_not_send_the_same(shared: World, channel: Channel, sink: HttpSink) -> None:
+    def while_another_sends(to: Channel, letter: Letter, now: datetime) -> None:
+        deliver(words_of, send, lambda: minute(5))
+        send(to, letter, now)
+
+    evict(shared)
+    tell(minute(5), while_another_sends)
     assert len(sink.got) == 1
 
 

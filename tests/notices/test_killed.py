@@ -53,8 +53,9 @@ def test_killed_between_the_answer_and_the_commit_it_is_sent_once_more_with_the_
         assert worker.wait() == -9
         sink.before_answer = lambda: None
         with sqlite3.connect(database) as rows:
-            # the dead worker's right to send is over after a minute
+            # a minute later: the dead worker's right to send is over, and so is the pause
             rows.execute("UPDATE portal_lease SET expires_at = '2000-01-01 00:00:00'")
+            rows.execute("UPDATE notices_message SET next_at = '2000-01-01 00:00:00'")
         assert start(f"{WORK}; tell_people()").wait() == 0
     first, second = sink.got
     assert first.headers["webhook-id"] == second.headers["webhook-id"]
