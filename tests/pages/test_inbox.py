@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
+from notices.inbox import ReaderBackend, inbox_of
 from notices.kinds import Kind
 from notices.lasting import Trouble, bring_up_to
 from notices.models import Notice, Receipt
@@ -70,6 +71,17 @@ def test_who_left_the_team_finds_it_no_more(evicted: Job, people: People) -> Non
     Membership.objects.filter(user=people.member).delete()
     assert unread(User.objects.get(pk=people.member.pk)) == 0
     assert "evicted was" not in visit(User.objects.get(pk=people.member.pk), INBOX).text
+
+
+def test_what_is_counted_is_what_the_inbox_holds(zoo: World, evicted: Job, people: People) -> None:
+    bring_up_to(zoo.cluster, [Trouble(Kind.QUEUE_STOPPED, "zebra-cq", "zebra-cq")], START)
+    address(START)
+    for notice in Notice.objects.all():
+        everybody = (Receipt(notice=notice, user=user, how="at_once", at=START) for user in User.objects.all())
+        Receipt.objects.bulk_create(everybody, ignore_conflicts=True)
+    counted = {user.username: ReaderBackend().get_user(user.pk).unread_notices for user in User.objects.all()}
+    assert counted == {user.username: inbox_of(user).count() for user in User.objects.all()}
+    assert len(set(counted.values())) == 3
 
 
 def test_unread_until_it_is_marked(evicted: Job, people: People) -> None:
