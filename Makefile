@@ -29,6 +29,7 @@ var/vendor/.ready: node_modules/.ready
 	mkdir -p var/vendor
 	sed 's,/\*# sourceMappingURL=[^*]*\*/,,' node_modules/@tabler/core/dist/css/tabler.min.css > var/vendor/tabler.min.css
 	cp node_modules/htmx.org/dist/htmx.min.js var/vendor/
+	cp node_modules/echarts/dist/echarts.common.min.js var/vendor/echarts.min.js
 	@touch $@
 
 run: .venv/.run var/vendor/.ready

@@ -47,8 +47,12 @@ PAGES: Mapping[str, Page] = {
     "all jobs": _of_all("workloads/"),
     "all running jobs": _of_all("workloads/?group=running"),
     "all jobs, page 90, searched": _of_all("workloads/?q=pretrain&sort=-gpus&page=90"),
+    "search": Page(crowd.member(7), "/search/?q=llm"),
+    "search, by the admin": Page(crowd.ADMIN, "/search/?q=llm"),
 }
 """All that must stay within the bounds."""
+LIVE = {name: page for name, page in PAGES.items() if not name.startswith("search")}
+"""Those of which the script polls the live part."""
 
 
 @cache

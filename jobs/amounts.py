@@ -40,8 +40,13 @@ def plain_amount(amount: int, resource: str) -> str:
         return number_format(_cores(amount))
     if not names.is_bytes(resource):
         return number_format(amount)
-    gibibytes = _to_a_tenth(amount, 2**30)
-    return number_format(gibibytes) if gibibytes or not amount else f"< {number_format(_TENTH)}"
+    return tenths(amount, 2**30)
+
+
+def tenths(amount: int, size: int) -> str:
+    """How many of that size the amount is, to a tenth. A little is never 0."""
+    count = _to_a_tenth(amount, size)
+    return number_format(count) if count or not amount else f"< {number_format(_TENTH)}"
 
 
 def gpu_hours_number(seconds: int) -> str:

@@ -43,14 +43,20 @@ def _waits_since(workload: Workload, history: History) -> datetime:
 
 def _is_wait_known(workload: Workload, history: History, before: Held | None) -> bool:
     """Whether every hold before the last was seen, and the end of the one before it exactly."""
+    return not has_unseen_holds(workload, history) and (before is None or before.is_certain)
+
+
+def has_unseen_holds(workload: Workload, history: History) -> bool:
+    """Whether it was evicted more often than the portal saw."""
     latest = history.latest
-    evicted = history.total - (1 if latest and latest.evicted_at is None else 0)
-    return _told_evictions(workload) <= evicted and (before is None or before.is_certain)
+    seen = history.total - (1 if latest and latest.evicted_at is None else 0)
+    return _told_evictions(workload) > seen
 
 
 def _told_evictions(workload: Workload) -> int:
-    """By Kueue's own counters; older Kueues keep none."""
-    return sum(count for _, _, count in workload.status.get("evictions", ()))
+    """By Kueue's own counters; older Kueues keep none, and tell of the last one alone."""
+    counted: int = sum(count for _, _, count in workload.status.get("evictions", ()))
+    return counted or int(bool(workload.condition(names.EVICTED)))
 
 
 def _ready_at(workload: Workload, held: Held) -> datetime | None:

@@ -9,7 +9,7 @@ from django.db.models import Count
 
 from jobs.models import Span, Workload
 from jobs.models.workloads import WorkloadQuerySet
-from jobs.states import OVER
+from jobs.states import HOLDING, WAITING
 from scheduling.forest import plant
 from teams.models import Cluster
 from teams.queues import current_queues
@@ -35,7 +35,7 @@ class Attention:
 def attention(cluster: Cluster, now: datetime) -> Attention:
     """Of one cluster, now."""
     queues = current_queues(cluster)
-    live = Workload.objects.live().filter(cluster=cluster).exclude(state__in=OVER)
+    live = Workload.objects.live().filter(cluster=cluster, state__in=(*WAITING, *HOLDING))
     return Attention(
         without_priority_class=live.filter(priority_class="").count(),
         stuck=list(stuck(cluster, now)),
@@ -57,9 +57,7 @@ def overdue(now: datetime) -> "models.QuerySet[Span]":
 
 def looping(cluster: Cluster, now: datetime) -> WorkloadQuerySet:
     """Workloads evicted again and again."""
-    recent = Span.objects.filter(
-        workload__cluster=cluster, end=Span.End.EVICTED, released_before__gte=now - LOOP_WITHIN
-    )
+    recent = Span.objects.filter(end=Span.End.EVICTED, released_before__gte=now - LOOP_WITHIN)
     often = recent.values("workload").annotate(times=Count("pk")).filter(times__gte=LOOP_FROM)
-    found = Workload.objects.live().filter(pk__in=often.values("workload"))
+    found = Workload.objects.live().filter(cluster=cluster, pk__in=often.values("workload"))
     return found.select_related("cluster").order_by("created_at")

@@ -69,7 +69,9 @@ def new_episodes(workload: Workload, known: Known, *, since: datetime, now: date
 
 
 def _between(workload: Workload, since: datetime, now: datetime) -> tuple[datetime, datetime]:
-    """The bounds of what was not seen: before the present hold or the eviction that is told began."""
+    """The bounds of what was not seen: before the present hold or the eviction that is told began. The cluster tells
+    whole seconds, so the first one may have begun before the portal looked."""
+    since = since.replace(microsecond=0)
     told = [
         found
         for kind in (names.QUOTA_RESERVED, names.EVICTED)

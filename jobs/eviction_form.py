@@ -17,7 +17,7 @@ _MONTHS = 13
 
 def choices_of(wanted: EvictionFilter, options: Options, reach: Reach, now: datetime) -> list[Choice]:
     """Of clusters only where there are several."""
-    other = (NONE, gettext("another team"))
+    other = (NONE, gettext("another team, or unknown"))
     found = {
         "time": (gettext("Time"), [*((age.value, str(age.label)) for age in Age), *_months(now)]),
         "reason": (gettext("Reason"), [(reason, reason_label(reason)) for reason in options.reasons]),

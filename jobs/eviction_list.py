@@ -1,6 +1,6 @@
 """Reads of a team's list of evictions: narrowed, added up, and cut to a page by the database."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -16,6 +16,7 @@ from jobs.lost_work import Total
 from jobs.models import Eviction, Span, Workload
 from jobs.sight import Sight
 from jobs.workload_list import Page, Reach, cut_page, in_namespaces
+from scheduling.names import PREEMPTED
 
 Evictions: TypeAlias = "QuerySet[Eviction, Any]"
 
@@ -44,7 +45,7 @@ def narrowed(reach: Reach, wanted: EvictionFilter, sight: Sight, now: datetime) 
 def _taken_by(found: Evictions, team: str, sight: Sight) -> Evictions:
     """Of a team that the reader may not know nothing is found, as of one that does not exist."""
     if team == NONE:
-        return found.exclude(sight.named).exclude(preemption="", preemptor_uid="")
+        return found.filter(reason=PREEMPTED).exclude(sight.named)
     return found.filter(sight.named, preemptor_team__slug=team) if team else found
 
 
@@ -57,15 +58,24 @@ class Tally:
 
 
 def tally(found: Evictions) -> Tally:
-    sums = found.order_by().aggregate(
-        count=Count("pk"),
-        unknown=Count("pk", filter=Q(lost_expected__isnull=True)),
-        **{name: Coalesce(Sum(column), 0) for name, column in _SUMS.items()},
-    )
-    return Tally(sums.pop("count"), Total(**{name: int(value) for name, value in sums.items()}))
+    sums = found.order_by().aggregate(**SUMS)
+    return Tally(sums["count"], total_of(sums))
 
 
-_SUMS = {"low": "lost_low", "expected": "lost_expected", "high": "lost_high", "stopping": "stopping"}
+SUMS = {
+    "count": Count("pk"),
+    "unknown": Count("pk", filter=Q(lost_expected__isnull=True)),
+    "low": Coalesce(Sum("lost_low"), 0),
+    "expected": Coalesce(Sum("lost_expected"), 0),
+    "high": Coalesce(Sum("lost_high"), 0),
+    "held": Coalesce(Sum("stopping"), 0),
+}
+"""What the database adds up of evictions; their columns are bounded so that it can."""
+
+
+def total_of(sums: Mapping[str, Any]) -> Total:
+    """Of the values of SUMS."""
+    return Total(*(int(sums[name]) for name in ("low", "expected", "high", "held", "unknown")))
 
 
 def page_of(found: Evictions, wanted: EvictionFilter, total: int) -> Page[Eviction]:

@@ -1,7 +1,7 @@
 """Evictions of a batch of workloads: which are news, and the rows to write."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,14 +9,14 @@ from django.db.models import Max, Q
 
 from jobs.episodes import Episode, Known, new_episodes, tells_of_evictions
 from jobs.eviction_losses import write_losses, write_unseen_loss
-from jobs.lost_work import Basis, IntervalIgnored, Work, read_interval
+from jobs.lost_work import Basis, CheckpointIgnored, Work, read_checkpoint, read_interval
 from jobs.models import Eviction, Span, Workload
 from jobs.models.evictions import Source
 from jobs.observed import checkpoint_interval, requested_gpus, work_of
 from jobs.preemptors import Preemptors, fill, learn_lacking, name_late
 from scheduling import names, objects
-from scheduling.messages import is_pending_preemption
 from scheduling.preemption_messages import PreemptionNotice, parse_preemption
+from scheduling.queue_order import is_preempting
 from teams.models import Cluster, NamespaceBinding
 
 News = dict[int, list[tuple[objects.Workload, Episode]]]
@@ -39,7 +39,9 @@ class EvictionWriter:
         telling = [ids[look.uid] for look in looks if look.uid in ids and tells_of_evictions(look)]
         self.known = _known(telling)
         self.seconds = _accumulated(telling)
-        self.preempting = dict(_preempting(looks))
+        self.preempting = {
+            look.uid: look.conditions[names.QUOTA_RESERVED].message for look in looks if is_preempting(look)
+        }
         self.first_seen = {look.uid for look in looks} - ids.keys()
         self.news: News = defaultdict(list)
 
@@ -88,6 +90,7 @@ class EvictionWriter:
             notice = notices[episode.message]
             row = Eviction(cluster=self.cluster, workload_id=pk, **_columns(workload, episode, notice))
             row.checkpoint_seconds, row.checkpoint_source = _interval(workload, defaults.get(workload.namespace))
+            row.checkpoint_at = _last_checkpoint(workload, episode)
             row.span = spans.by(pk, episode)
             if row.span is None:
                 self._price_without_span(row, workload, len(self.news[pk]))
@@ -144,22 +147,22 @@ def _interval(workload: objects.Workload, default: int | None) -> tuple[int | No
     """The checkpoint interval in force, in seconds, and who says so."""
     try:
         return int(read_interval(checkpoint_interval(workload)).total_seconds()), Source.JOB
-    except IntervalIgnored:
+    except CheckpointIgnored:
         return default, Source.TEAM if default is not None else ""
+
+
+def _last_checkpoint(workload: objects.Workload, episode: Episode) -> datetime | None:
+    """When it had last saved its work; None where nobody says, or nobody saw when it was evicted."""
+    try:
+        return read_checkpoint(workload.last_checkpoint, episode.before) if episode.observed else None
+    except CheckpointIgnored:
+        return None
 
 
 def _default_intervals(cluster: Cluster, namespaces: Iterable[str]) -> dict[str, int | None]:
     """The teams' own defaults by namespace."""
     owned = NamespaceBinding.objects.current().filter(cluster=cluster, namespace__in=namespaces)
     return dict(owned.values_list("namespace", "team__checkpoint_seconds"))
-
-
-def _preempting(looks: Iterable[objects.Workload]) -> Iterator[tuple[str, str]]:
-    """Messages of those that wait for their victims, by uid."""
-    for look in looks:
-        reserved = look.conditions.get(names.QUOTA_RESERVED)
-        if reserved is not None and not reserved.status and is_pending_preemption(reserved.message):
-            yield look.uid, reserved.message
 
 
 class _Ended:

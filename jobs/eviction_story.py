@@ -1,6 +1,6 @@
 """One eviction as a story: what happened in plain words, the steps with their times, and what can be done about it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,7 +10,7 @@ from django.utils.translation import gettext, ngettext
 from jobs.amounts import amount_text, gpu_hours_text
 from jobs.eviction_told import Told
 from jobs.eviction_words import why_evicted
-from jobs.lost_work import Basis, Ignored, IntervalIgnored, Work, read_interval
+from jobs.lost_work import Basis, CheckpointIgnored, Ignored, Work, read_checkpoint, read_interval
 from jobs.models import Eviction, Workload
 from jobs.models.evictions import Source
 from jobs.states import OVER, JobState
@@ -166,21 +166,35 @@ def _others(eviction: Eviction) -> Iterator[Advice]:
         yield Advice(gettext("Switch it on when it is to run."), "")
 
 
-def interval_note(eviction: Eviction) -> str:
-    """Where the interval comes from, and why the job's own was not taken."""
+def checkpoint_notes(eviction: Eviction) -> list[str]:
+    """Where it is known from how the work is saved, and why what the job says was not taken."""
+    return [note for note in (_time_note(eviction), _interval_note(eviction)) if note]
+
+
+def _time_note(eviction: Eviction) -> str:
+    own = eviction.workload.status.get("last_checkpoint") or ""
+    if not own or eviction.checkpoint_at is not None:
+        return ""
+    text = gettext("The job says it last saved its work at “%(text)s”; that was ignored: %(why)s.")
+    return text % {"text": own, "why": _why_ignored(lambda: read_checkpoint(own, eviction.decided_before))}
+
+
+def _interval_note(eviction: Eviction) -> str:
+    if eviction.checkpoint_at is not None:
+        return ""
     own = eviction.workload.status.get("checkpoint_interval") or ""
     if own and eviction.checkpoint_source != Source.JOB:
         text = gettext("The job says it saves its work every “%(text)s”; that was ignored: %(why)s.")
-        return text % {"text": own, "why": _why_ignored(own)}
+        return text % {"text": own, "why": _why_ignored(lambda: read_interval(own))}
     if eviction.checkpoint_source == Source.TEAM:
         return gettext("The interval is the team's default.")
     return ""
 
 
-def _why_ignored(text: str) -> str:
+def _why_ignored(read: Callable[[], object]) -> str:
     try:
-        read_interval(text)
-    except IntervalIgnored as ignored:
+        read()
+    except CheckpointIgnored as ignored:
         return str(Ignored(ignored.why).label)
     return gettext("it was written later")
 

@@ -1,31 +1,40 @@
-"""What evictions cost, added up by job, queue, preemptor, priority class, GPU type, week or month."""
+"""What evictions cost, added up by job, queue, preemptor, priority class, GPU type, week or month.
 
-from collections import defaultdict
+Weeks begin on Monday; weeks and months are UTC's.
+"""
+
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC
 from typing import Any, Final
 
+from django.db.models import F, Value
+from django.db.models.functions import TruncMonth, TruncWeek
+from django.db.models.lookups import Exact
 from django.utils.translation import gettext
 
 from jobs.eviction_filter import SumBy
-from jobs.eviction_list import Evictions
+from jobs.eviction_list import SUMS, Evictions, total_of
 from jobs.lost_work import Total
 from jobs.sight import Sight
+from scheduling.names import PREEMPTED
 from teams.gpu_models import gpu_model
 
 MOST: Final = 50
 """So many of the largest sums are shown."""
 
-_LOSS: Final = ("lost_low", "lost_expected", "lost_high", "stopping", "by_flavor")
-_COLUMNS: Final[dict[SumBy, tuple[str, ...]]] = {
-    SumBy.WORKLOAD: ("workload__owner_name", "workload__name"),
-    SumBy.QUEUE: ("span__cluster_queue",),
-    SumBy.PREEMPTOR: ("preemptor_team__name", "preemptor_team_id", "cluster_id", "preemptor_uid"),
-    SumBy.PRIORITY: ("priority_class",),
-    SumBy.FLAVOR: (),
-    SumBy.WEEK: ("decided_before",),
-    SumBy.MONTH: ("decided_before",),
+_KEYS: Final[dict[SumBy, tuple[Any, ...]]] = {
+    SumBy.WORKLOAD: (F("workload__owner_name"), F("workload__name")),
+    SumBy.QUEUE: (F("span__cluster_queue"),),
+    SumBy.PREEMPTOR: (
+        F("preemptor_team__name"),
+        F("preemptor_team"),
+        F("cluster"),
+        Exact(F("reason"), Value(PREEMPTED)),
+    ),
+    SumBy.PRIORITY: (F("priority_class"),),
+    SumBy.WEEK: (TruncWeek("decided_before", tzinfo=UTC),),
+    SumBy.MONTH: (TruncMonth("decided_before", tzinfo=UTC),),
 }
 _IN_TIME: Final = (SumBy.WEEK, SumBy.MONTH)
 
@@ -39,52 +48,44 @@ class Line:
 
 def sums(found: Evictions, by: SumBy, sight: Sight) -> list[Line]:
     """The largest first; weeks and months the latest first. Names are only those that the reader may know."""
-    totals: dict[str, Total] = defaultdict(Total)
-    counts: dict[str, int] = defaultdict(int)
-    for *columns, low, expected, high, stopping, flavors in (
-        found.order_by().values_list(*_COLUMNS[by], *_LOSS).iterator(chunk_size=2000)
-    ):
-        whole = _total(low, expected, high, stopping)
-        parts = _by_flavor(flavors, whole) if by == SumBy.FLAVOR else [(_label(by, columns, sight), whole)]
-        for label, total in parts:
-            totals[label] += total
-            counts[label] += 1
-    lines = [Line(label, counts[label], total) for label, total in totals.items()]
+    parts = _by_flavor(found) if by == SumBy.FLAVOR else _by_key(found, by, sight)
+    lines: dict[str, Line] = {}
+    for label, count, lost in parts:
+        before = lines.get(label, Line(label, 0, Total()))
+        lines[label] = Line(label, before.count + count, before.lost + lost)
     if by in _IN_TIME:
-        return sorted(lines, key=lambda line: line.label, reverse=True)[:MOST]
-    return sorted(lines, key=lambda line: (-line.lost.expected, line.label))[:MOST]
+        return sorted(lines.values(), key=lambda line: line.label, reverse=True)[:MOST]
+    return sorted(lines.values(), key=lambda line: (-line.lost.expected, line.label))[:MOST]
 
 
-def _total(low: int | None, expected: int | None, high: int | None, stopping: int | None) -> Total:
-    if low is None or expected is None or high is None:
-        return Total(stopping=stopping or 0, unknown=1)
-    return Total(low, expected, high, stopping or 0)
+def _by_key(found: Evictions, by: SumBy, sight: Sight) -> Iterator[tuple[str, int, Total]]:
+    names = [f"key_{number}" for number in range(len(_KEYS[by]))]
+    keyed = found.order_by().annotate(**dict(zip(names, _KEYS[by], strict=True))).values(*names)
+    for row in keyed.annotate(**SUMS):
+        yield _label(by, [row[name] for name in names], sight), row["count"], total_of(row)
 
 
-def _by_flavor(flavors: dict[str, list[int]], whole: Total) -> Iterator[tuple[str, Total]]:
-    for flavor, (_, low, expected, high, stopping) in flavors.items():
-        yield gpu_model(flavor), Total(low, expected, high, stopping)
-    if not flavors:
-        yield gettext("unknown") if whole.unknown else gettext("none"), whole
+def _by_flavor(found: Evictions) -> Iterator[tuple[str, int, Total]]:
+    for flavors, expected_of_all in found.order_by().values_list("by_flavor", "lost_expected").iterator():
+        for flavor, (_, low, expected, high, stopping) in flavors.items():
+            yield gpu_model(flavor), 1, Total(low, expected, high, stopping)
+        if not flavors:
+            yield gettext("unknown"), 1, Total(unknown=int(expected_of_all is None))
 
 
-def _label(by: SumBy, columns: list[Any], sight: Sight) -> str:
+def _label(by: SumBy, key: list[Any], sight: Sight) -> str:
     if by in _IN_TIME:
-        return period(by, columns[0])
+        return f"{key[0]:%Y-%m}" if by == SumBy.MONTH else f"{key[0]:%Y-%m-%d}"
     if by == SumBy.PREEMPTOR:
-        return _preemptor(sight, *columns)
-    return next(filter(None, columns), gettext("none") if by == SumBy.PRIORITY else gettext("unknown"))
+        return _preemptor(sight, *key)
+    return next(filter(None, key), gettext("none") if by == SumBy.PRIORITY else gettext("unknown"))
 
 
-def _preemptor(sight: Sight, name: str | None, team: int | None, cluster: int, uid: str) -> str:
-    if not name and not uid:
+def _preemptor(sight: Sight, name: str | None, team: int | None, cluster: int, is_preempted: bool) -> str:
+    if not is_preempted:
         return gettext("nobody")
+    if not name:
+        return gettext("unknown")
     if sight.everywhere or team in sight.teams or cluster in sight.clusters:
-        return name or gettext("unknown")
+        return name
     return gettext("another team")
-
-
-def period(by: SumBy, moment: datetime) -> str:
-    """The month, or the Monday that its week began with; UTC."""
-    day = moment.astimezone(UTC).date()
-    return f"{day:%Y-%m}" if by == SumBy.MONTH else f"{day - timedelta(days=day.weekday()):%Y-%m-%d}"

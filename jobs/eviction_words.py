@@ -73,6 +73,8 @@ def taken_by(eviction: Eviction, sight: Sight) -> TakenBy | None:
     """None where nobody else took the place."""
     if eviction.reason != names.PREEMPTED:
         return None
+    if not eviction.preemptor_uid and not eviction.preemptor_queue:
+        return TakenBy(gettext("a workload that nobody saw"))
     if not sight.names_preemptor(eviction):
         return TakenBy(_veiled(eviction))
     preemptor, team = eviction.preemptor, eviction.preemptor_team
@@ -83,7 +85,7 @@ def taken_by(eviction: Eviction, sight: Sight) -> TakenBy | None:
         return TakenBy(str(preemptor), preemptor.get_absolute_url())
     if team is not None:
         return TakenBy(gettext("a workload of %(team)s that was gone before it was read") % {"team": team.name})
-    return TakenBy(gettext("a workload that nobody saw"))
+    return TakenBy(gettext("a workload that was gone before it was read"))
 
 
 def _veiled(eviction: Eviction) -> str:

@@ -8,20 +8,23 @@ Of several looks at one workload all those are stored, one after the other, whos
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import DataError
 
 from jobs import now as caches
 from jobs.eviction_rows import EvictionWriter
+from jobs.late import Change, reopen
 from jobs.models import Span, Workload
 from jobs.notice_rows import tell
 from jobs.observed import COLUMNS, row_of
 from jobs.rounds import in_rounds
 from jobs.span_rows import SpanWriter
 from jobs.states import OVER, JobState
+from jobs.waits import paused_at
 from portal.write_path import BATCH, exclusive, upsert
 from scheduling import objects
+from scheduling.names import EVICTED, FINISHED
 from scheduling.quantities import BadQuantity
 from teams.models import Cluster
 
@@ -38,12 +41,20 @@ class Vanished:
     watched: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Stored:
+class _Stored(NamedTuple):
+    """What stands of a workload: its place in the ledger, and what its past waiting follows from."""
+
     id: int
     resource_version: int
     gone_version: int | None
     state: str
+    gone_after: datetime | None
+    finished_at: datetime | None
+    queue_name: str
+    gpus: int
+    paused: bool | None
+    evicted: bool | None
+    evicted_at: str | None
 
 
 def write_workloads(
@@ -134,8 +145,11 @@ class _Batch:
 
     def _read(self, uids: list[str]) -> dict[str, _Stored]:
         rows = Workload.objects.filter(cluster=self.cluster, uid__in=uids)
-        values = rows.values_list("uid", "id", "resource_version", "gone_version", "state")
-        return {uid: _Stored(pk, version, gone, state) for uid, pk, version, gone, state in values}
+        values = rows.values_list(
+            "uid", "id", "resource_version", "gone_version", "state", "gone_after", "finished_at", "queue_name", "gpus",
+            "status__deactivated", "conditions__Evicted__status", "conditions__Evicted__since",
+        )  # fmt: skip
+        return {uid: _Stored(*stored) for uid, *stored in values}
 
     def _is_news(self, record: objects.Workload, as_of: int | None) -> bool:
         stored = self.stored.get(record.uid)
@@ -171,8 +185,17 @@ class _Batch:
         states = {uid: stored.state for uid, stored in self.stored.items()}
         tell(self.cluster, looks, states, written, now=now, last_seen=last_seen)
         self._mark_gone()
+        reopen(self.cluster, [*spans.changes(), *self._waiting_changes()])
         caches.refresh(self.cluster, touched)
         return len(self._touched())
+
+    def _waiting_changes(self) -> Iterator[Change]:
+        """From when on the waiting differs from what was stored, apart from holds."""
+        for record, row in self.fresh:
+            since = _waiting_changed(self.stored.get(record.uid), record, row)
+            if since is not None:
+                yield since, None
+        yield from ((each.after, None) for each in self.gone)
 
     def _touched(self) -> set[str]:
         return {record.uid for record, _ in self.fresh} | {each.uid for each in self.gone}
@@ -189,3 +212,26 @@ class _Batch:
             row.update(gone_after=each.after, gone_before=each.before, gone_version=each.resource_version)
             state = JobState.CANCELLED if each.watched else JobState.ENDED
             row.exclude(state__in=OVER).update(state=state, since=each.before)
+
+
+_QUEUE_NAME, _GPUS, _CREATED_AT = (COLUMNS.index(name) for name in ("queue_name", "gpus", "created_at"))
+
+
+def _waiting_changed(stored: _Stored | None, record: objects.Workload, row: tuple[Any, ...]) -> datetime | None:
+    created_at: datetime = row[_CREATED_AT]
+    if stored is None or (stored.queue_name, stored.gpus) != (row[_QUEUE_NAME], row[_GPUS]):
+        return created_at
+    was = (stored.finished_at, _was_paused_at(stored, created_at), stored.gone_after)
+    now = (record.since(FINISHED) if record.is_finished else None, _paused_at(record, created_at), None)
+    differing = [pair for pair in zip(was, now, strict=True) if pair[0] != pair[1]]
+    return min((time for pair in differing for time in pair if time), default=None)
+
+
+def _was_paused_at(stored: _Stored, created_at: datetime) -> datetime | None:
+    evicted_at = datetime.fromisoformat(stored.evicted_at) if stored.evicted_at else None
+    return paused_at(created_at, is_paused=bool(stored.paused), is_evicted=stored.evicted, evicted_at=evicted_at)
+
+
+def _paused_at(record: objects.Workload, created_at: datetime) -> datetime | None:
+    is_evicted, evicted_at = record.is_true(EVICTED), record.since(EVICTED)
+    return paused_at(created_at, is_paused=not record.active, is_evicted=is_evicted, evicted_at=evicted_at)

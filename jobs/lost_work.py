@@ -13,6 +13,8 @@ from typing import Final, NamedTuple
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
+from scheduling.parsing import parse_time
+
 MOST: Final = 2**43
 """More GPU-seconds than any cluster has had; so bounded, a database adds up a million of them in 64 bits."""
 
@@ -51,10 +53,11 @@ class Ignored(TextChoices):
     UNREADABLE = "unreadable", _("it is not a duration such as 30m or 1h30m")
     NOT_POSITIVE = "not_positive", _("it must be more than 0")
     TOO_LONG = "too_long", _("it is longer than 30 days")
+    NO_TIME = "no_time", _("it is not a time such as 2026-10-08T12:00:00Z")
     IN_THE_FUTURE = "in_the_future", _("it lies after the eviction")
 
 
-class IntervalIgnored(ValueError):
+class CheckpointIgnored(ValueError):
     """`why` is the code."""
 
     def __init__(self, why: Ignored) -> None:
@@ -63,17 +66,30 @@ class IntervalIgnored(ValueError):
 
 
 def read_interval(text: str) -> timedelta:
-    """“30m”, “1h30m”, “2d”. Raises IntervalIgnored."""
+    """“30m”, “1h30m”, “2d”. Raises CheckpointIgnored."""
     text = text.strip()
     if not _INTERVAL.fullmatch(text):
         is_negative = text.startswith("-") and _INTERVAL.fullmatch(text[1:])
-        raise IntervalIgnored(Ignored.NOT_POSITIVE if is_negative else Ignored.UNREADABLE)
+        raise CheckpointIgnored(Ignored.NOT_POSITIVE if is_negative else Ignored.UNREADABLE)
     seconds = sum(int(count) * _UNITS[unit] for count, unit in _PART.findall(text))
     if not seconds:
-        raise IntervalIgnored(Ignored.NOT_POSITIVE)
+        raise CheckpointIgnored(Ignored.NOT_POSITIVE)
     if seconds > LONGEST_INTERVAL.total_seconds():
-        raise IntervalIgnored(Ignored.TOO_LONG)
+        raise CheckpointIgnored(Ignored.TOO_LONG)
     return timedelta(seconds=seconds)
+
+
+def read_checkpoint(text: str, decided: datetime) -> datetime:
+    """When the work was last saved before an eviction, in the API's spelling of times. Raises CheckpointIgnored."""
+    try:
+        saved = parse_time(text)
+    except ValueError as error:
+        raise CheckpointIgnored(Ignored.NO_TIME) from error
+    if saved is None:
+        raise CheckpointIgnored(Ignored.NO_TIME)
+    if saved > decided:
+        raise CheckpointIgnored(Ignored.IN_THE_FUTURE)
+    return saved
 
 
 class Held(NamedTuple):

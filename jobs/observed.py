@@ -8,11 +8,10 @@ from jobs.lost_work import Work
 from jobs.states import HOLDING, OVER, JobState, state_of
 from scheduling import names
 from scheduling.accounting import workload_usage
-from scheduling.messages import is_pending_preemption
 from scheduling.objects import Condition, Workload
 from scheduling.parsing import pod_requests
 from scheduling.quantities import saturate
-from scheduling.queue_order import is_queued, queue_time
+from scheduling.queue_order import is_preempting, is_queued, queue_time
 from scheduling.reading import mapping
 
 Key: TypeAlias = tuple[str, str]
@@ -57,7 +56,7 @@ def row_of(workload: Workload, cluster_id: int, now: datetime) -> tuple[Any, ...
         workload.queue_name,
         queue_time(workload),
         is_queued(workload),
-        _is_preempting(workload),
+        is_preempting(workload),
         workload.effective_priority,
         workload.priority_class,
         owner.kind if owner else "",
@@ -82,11 +81,6 @@ def row_of(workload: Workload, cluster_id: int, now: datetime) -> tuple[Any, ...
 def requested_gpus(workload: Workload) -> int:
     """Accelerators that all its pods ask for."""
     return saturate(sum(_accelerators(_pod_set(workload, index)) for index in range(len(workload.pod_sets))))
-
-
-def _is_preempting(workload: Workload) -> bool:
-    reserved = workload.conditions.get(names.QUOTA_RESERVED)
-    return reserved is not None and not reserved.status and is_pending_preemption(reserved.message)
 
 
 def _pod_set(workload: Workload, index: int) -> dict[str, Any]:
@@ -132,6 +126,7 @@ def _status(workload: Workload) -> dict[str, Any]:
         "deactivated": not workload.active,
         "checkpoint_interval": checkpoint_interval(workload),
         "submitted_by": submitted_by(workload),
+        "last_checkpoint": workload.last_checkpoint[:_LONGEST_TEXT],
         "work": work_of(workload),
     }
     return {name: value for name, value in status.items() if value not in ("", [], {}, 0, None)}

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from jobs.late import Change
 from jobs.models import Span, SpanUsage
 from jobs.observed import Hold, Key, hold_of, past_hold_of, released_at
 from portal.write_path import upsert
@@ -26,8 +27,12 @@ class _Known:
     vanished or was deactivated for a moment."""
 
     hold: Hold
-    is_open: bool
+    released: tuple[datetime, datetime] | None
     since: dict[Key, datetime] = field(default_factory=dict)
+
+    @property
+    def is_open(self) -> bool:
+        return self.released is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +155,21 @@ class SpanWriter:
             Span.objects.filter(workload_id=workload_id, reserved_at=reserved_at).update(evicted_at=evicted_at)
         return self.touched
 
+    def changes(self) -> Iterable[Change]:
+        """From when to when each hold differs from what was stored."""
+        for ended in self.ended.values():
+            known = self._same_span(ended.workload_id, ended.hold)
+            if known is None:
+                yield ended.hold.reserved_at, ended.before
+            elif known.released is None:
+                yield ended.after, None
+            elif known.released != (ended.after, ended.before):
+                yield min(known.released[0], ended.after), max(known.released[1], ended.before)
+        for workload_id, hold in self.held.items():
+            known = self._same_span(workload_id, hold)
+            if known is None or known.released:
+                yield known.released[0] if known and known.released else hold.reserved_at, None
+
     def _is_stored(self, ended: _Ended) -> bool:
         return self._same_span(ended.workload_id, ended.hold) is not None
 
@@ -218,7 +238,8 @@ def _read(workload_ids: Collection[int]) -> tuple[dict[int, _Known], set[tuple[i
 
 def _known(span: Span) -> _Known:
     hold = Hold(span.cluster_queue, span.reserved_at, span.admitted_at, span.evicted_at, {})
-    return _Known(hold, is_open=span.released_before is None)
+    after, before = span.released_after, span.released_before
+    return _Known(hold, (after, before) if after and before else None)
 
 
 def _span_ids(workload_ids: Iterable[int]) -> dict[tuple[int, datetime], int]:

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from jobs import limits
+from jobs.hours import close_hours
 from jobs.notice_words import words_of
 from jobs.sync import ABOUT, last_good_read, pull_cluster
 from jobs.sync import heal_caches as heal
@@ -22,6 +23,7 @@ from teams.models import Cluster
 _LEASE = "pull"
 _NOTICES = "notices"
 _ABOUT_SECONDS = 3600
+_CLOSING_SECONDS = 300
 
 
 @shared_task(name="jobs.pull_all", soft_time_limit=20, time_limit=30)
@@ -64,6 +66,18 @@ def heal_caches(cluster_id: int) -> None:
 @shared_task(name="jobs.prune_runs", soft_time_limit=60, time_limit=90)
 def prune_old_runs() -> None:
     prune_runs(timezone.now())
+
+
+@shared_task(name="jobs.close_all_hours", soft_time_limit=20, time_limit=30)
+def close_all_hours() -> None:
+    for cluster_id in Cluster.objects.active().values_list("pk", flat=True):
+        close_hours_of.apply_async((cluster_id,), expires=_CLOSING_SECONDS)
+
+
+@shared_task(name="jobs.close_hours_of", soft_time_limit=540, time_limit=600)
+def close_hours_of(cluster_id: int) -> None:
+    """Roll up the hours that ended, and those that late facts touched."""
+    close_hours(Cluster.objects.get(pk=cluster_id), timezone.now())
 
 
 @shared_task(name="jobs.look_for_trouble", soft_time_limit=50, time_limit=60)

@@ -62,7 +62,7 @@ def _cluster_now(team: Team, cluster: Cluster, namespaces: set[str]) -> ClusterN
     queues = current_queues(cluster)
     mine = queues.cluster_queues_of(namespaces)
     rows = list(_queue_rows(team, cluster, mine))
-    lines = tuple(TeamLine(row, _is_shared(queues, row.cluster_queue, namespaces), row.team_uses) for row in rows)
+    lines = tuple(TeamLine(row, is_shared(queues, row.cluster_queue, namespaces), row.team_uses) for row in rows)
     cluster_queues = {*mine, *(row.cluster_queue for row in rows)}
     return ClusterNow(cluster, tuple(sorted(namespaces)), tuple(sorted(cluster_queues)), lines)
 
@@ -80,7 +80,8 @@ def _queue_rows(team: Team, cluster: Cluster, cluster_queues: list[str]) -> "Que
     )
 
 
-def _is_shared(queues: CurrentQueues, cluster_queue: str, namespaces: set[str]) -> bool:
+def is_shared(queues: CurrentQueues, cluster_queue: str, namespaces: set[str]) -> bool:
+    """Whether other namespaces than these feed the queue, too."""
     return any(key.split("/")[0] not in namespaces for key in queues.local_queues_of(cluster_queue))
 
 

@@ -35,6 +35,7 @@ app.conf.update(
         "look-for-trouble": {"task": "jobs.look_for_trouble", "schedule": 60, "options": {"expires": 60}},
         "tell-beyond-limits": {"task": "jobs.tell_beyond_limits", "schedule": 300, "options": {"expires": 300}},
         "tell-people": {"task": "jobs.tell_people", "schedule": 15, "options": {"expires": 15}},
+        "close-hours": {"task": "jobs.close_all_hours", "schedule": 300, "options": {"expires": 300}},
         "prune-runs": {"task": "jobs.prune_runs", "schedule": 3600, "options": {"expires": 3600}},
     },
     timezone="UTC",

@@ -17,6 +17,7 @@ from portal.views.overview import overview
 from portal.views.search import search_page
 from portal.views.team import team_page
 from portal.views.undelivered import message_again, undelivered
+from portal.views.usage import team_usage
 from portal.views.workload import workload_page
 from portal.views.workload_live import workload_events, workload_manifest, workload_pods
 from portal.views.workloads import all_workloads, all_workloads_csv, team_workloads, team_workloads_csv
@@ -30,6 +31,7 @@ urlpatterns = [
     path("sign-out/", signin.sign_out, name="sign-out"),
     path("language/", login_not_required(set_language), name="set_language"),
     path("teams/<slug:slug>/", team_page, name="team"),
+    path("teams/<slug:slug>/usage/", team_usage, name="team-usage"),
     path("teams/<slug:slug>/workloads/", team_workloads, name="team-workloads"),
     path("teams/<slug:slug>/workloads.csv", team_workloads_csv, name="team-workloads-csv"),
     path("search/", search_page, name="search"),

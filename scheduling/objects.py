@@ -210,7 +210,8 @@ class AdmissionCheckState:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A Kueue Workload. Identity is the uid: names recur. `reclaimable` counts pods that gave quota back."""
+    """A Kueue Workload. Identity is the uid: names recur. `reclaimable` counts pods that gave quota back;
+    `last_checkpoint` is when its job last saved its work, as somebody wrote it."""
 
     uid: str
     namespace: str
@@ -237,6 +238,7 @@ class Workload:
     maximum_seconds: int | None
     checks: tuple[AdmissionCheckState, ...]
     is_gated: bool = False
+    last_checkpoint: str = ""
 
     @property
     def key(self) -> str:

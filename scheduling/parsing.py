@@ -108,6 +108,7 @@ def _workload(meta: Json, obj: Json) -> Workload:
         maximum_seconds=spec.get("maximumExecutionTimeSeconds"),
         checks=_checks(status.get("admissionChecks")),
         is_gated=bool(annotations.get(names.ADMISSION_GATE_ANNOTATION)),
+        last_checkpoint=str(annotations.get(names.LAST_CHECKPOINT_ANNOTATION) or ""),
     )
 
 

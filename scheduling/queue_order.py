@@ -62,14 +62,15 @@ def in_order(workloads: Iterable[Workload], strategy: str) -> list[Workload]:
     which no object tells."""
     ordered = sorted(workloads, key=order_key)
     if strategy == names.BEST_EFFORT_FIFO:
-        first = next(filter(_is_preempting, ordered), None)  # Kueue keeps one such workload per queue
+        first = next(filter(is_preempting, ordered), None)  # Kueue keeps one such workload per queue
         ordered.sort(key=lambda w: w is not first)
     return ordered
 
 
-def _is_preempting(workload: Workload) -> bool:
+def is_preempting(workload: Workload) -> bool:
+    """Whether its victims are being stopped."""
     reserved = workload.conditions.get(names.QUOTA_RESERVED)
-    return reserved is not None and is_pending_preemption(reserved.message)
+    return reserved is not None and not reserved.status and is_pending_preemption(reserved.message)
 
 
 def cycle_key(workload: Workload, borrowing: int) -> tuple[int, int, datetime]:

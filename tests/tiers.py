@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tests.cluster import build
 from tests.servers import postgresql, postgresql_binary
 
-SLOW_MARKS = "cluster or browser or services"
+SLOW_MARKS = "cluster or browser or services or crawl"
 LEDGER_TESTS = ("tests/portal", "tests/accounts", "tests/teams", "tests/notices", "tests/jobs", "tests/pages")
 
 
@@ -77,6 +77,7 @@ def missing_program(*names: str) -> Callable[[], str]:
 
 TIERS = (
     Tier("fast", lambda: "", lambda: pytest("-m", f"not ({SLOW_MARKS})")),
+    Tier("crawl", lambda: "", lambda: pytest("-m", "crawl")),
     Tier(
         "postgresql",
         lambda: "" if postgresql_binary("initdb") else "PostgreSQL's server is not installed.",

@@ -211,6 +211,14 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="workload",
             index=models.Index(
+                condition=models.Q(("gone_before__isnull", True)),
+                fields=["cluster", "priority_class", "state"],
+                name="workload_live_by_class",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="workload",
+            index=models.Index(
                 condition=models.Q(("gone_before__isnull", True), ("is_queued", True)),
                 fields=["cluster", "namespace", "queue_name"],
                 name="workload_in_line",
@@ -218,7 +226,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="workload",
-            index=models.Index(fields=["job_uid"], name="workload_by_job"),
+            index=models.Index(fields=["cluster", "job_uid"], name="workload_by_job"),
         ),
         migrations.AddIndex(
             model_name="workload",
@@ -283,6 +291,10 @@ class Migration(migrations.Migration):
                 fields=["cluster_queue"],
                 name="span_open_by_queue",
             ),
+        ),
+        migrations.AddIndex(
+            model_name="span",
+            index=models.Index(fields=["end", "released_before"], name="span_by_end"),
         ),
         migrations.AddConstraint(
             model_name="span",

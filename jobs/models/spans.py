@@ -45,6 +45,8 @@ class Span(models.Model):
             models.Index(
                 fields=["cluster_queue"], condition=Q(released_before__isnull=True), name="span_open_by_queue"
             ),
+            models.Index(fields=["released_before"], name="span_by_release"),
+            models.Index(fields=["end", "released_before"], name="span_by_end"),
         ]
 
     def __str__(self) -> str:

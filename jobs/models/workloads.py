@@ -1,8 +1,10 @@
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from accounts.models import User
@@ -22,6 +24,11 @@ _LISTED = (
 
 
 class WorkloadQuerySet(models.QuerySet["Workload"]):
+    def not_over_by(self, time: datetime) -> "WorkloadQuerySet":
+        """That neither finished nor vanished until then."""
+        rows = self.annotate(over_at=Coalesce("finished_at", "gone_before"))
+        return rows.filter(Q(over_at__isnull=True) | Q(over_at__gt=time))
+
     def live(self) -> "WorkloadQuerySet":
         """In the cluster at the last read."""
         return self.filter(gone_before__isnull=True)
@@ -115,14 +122,21 @@ class Workload(models.Model):
                 fields=["cluster", "state"], condition=Q(gone_before__isnull=True), name="workload_live_by_state"
             ),
             models.Index(
+                fields=["cluster", "priority_class", "state"],
+                condition=Q(gone_before__isnull=True),
+                name="workload_live_by_class",
+            ),
+            models.Index(
                 fields=["cluster", "namespace", "queue_name"],
                 condition=Q(is_queued=True, gone_before__isnull=True),
                 name="workload_in_line",
             ),
-            models.Index(fields=["job_uid"], name="workload_by_job"),
+            models.Index(fields=["cluster", "job_uid"], name="workload_by_job"),
             models.Index(fields=["cluster", "name"], name="workload_by_name", opclasses=_BY_PREFIX),
             models.Index(fields=["cluster", "owner_name"], name="workload_by_owner", opclasses=_BY_PREFIX),
             models.Index(fields=_LISTED, name="workload_by_since"),
+            # The cluster last: first, SQLite would take this index for whatever asks for one cluster.
+            models.Index(Coalesce("finished_at", "gone_before"), "cluster", name="workload_by_end"),
             models.Index(fields=["state", "-since", "id"], name="workload_by_state"),
         ]
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from accounts.requests import Request
 from jobs.access import get_workload_and_team_or_404, may_see_raw
 from jobs.eviction_list import with_objects
-from jobs.eviction_story import advice, interval_note, outage, sentences, steps
+from jobs.eviction_story import advice, checkpoint_notes, outage, sentences, steps
 from jobs.eviction_told import told
 from jobs.models import Eviction, QueueNow, Workload
 from jobs.redaction import redaction_for
@@ -45,7 +45,7 @@ def eviction_page(request: Request, cluster: str, uid: str, key: int) -> HttpRes
         "sentences": sentences(row),
         "steps": steps(row, _queued_at(eviction)),
         "advice": advice(eviction, _guaranteed(eviction)),
-        "interval_note": interval_note(eviction),
+        "notes": checkpoint_notes(eviction),
         "outage": outage(eviction, row.resumed_at or workload.gone_before or request.facts.now),
         "sees_raw": sees_raw,
         "message": _message(request, eviction) if sees_raw else "",

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
 from jobs.access import get_workload_and_team_or_404, may_see_raw
-from jobs.attempt import attempt_of
+from jobs.attempt import attempt_of, has_unseen_holds
 from jobs.conditions import condition_rows
 from jobs.earlier import of_same_job
 from jobs.models import Workload
@@ -67,6 +67,7 @@ def _story(workload: Workload) -> dict[str, Any]:
         "running": running,
         "waiting": waits,
         "history": history,
+        "has_unseen_holds": has_unseen_holds(workload, history),
         "attempt": attempt_of(workload, history, reason.actor if reason else Actor.UNKNOWN),
     }
 

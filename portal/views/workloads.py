@@ -9,7 +9,6 @@ from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
 from jobs.addresses import PER_PAGE, page_links
-from jobs.states import OVER
 from jobs.sync import LIVE
 from jobs.workload_csv import csv_lines
 from jobs.workload_filter import Group, read_filter
@@ -84,7 +83,6 @@ def _page(request: Request, reach: Reach, context: dict[str, Any]) -> HttpRespon
             if each.slug in known
         ],
         "without_text": wanted.link(q=""),
-        "over": OVER,
         "reach": reach,
     }
     return render_live(request, "portal/workloads.html", context | list_context)

@@ -11,6 +11,7 @@ from tests.cluster.client import Client
 
 MORE_THAN_THERE_ARE = 400
 """GPUs of a job that waits for ever."""
+FIRST = 1_000_000
 _MOST_SECONDS = 60
 
 
@@ -33,10 +34,13 @@ class EmulatedCluster:
             self._clock("resume")
 
     def submit(self, name: str, team: str = "research", gpus: int = MORE_THAN_THERE_ARE) -> None:
-        """A job without an owner."""
+        """A job without an owner, ahead of all others in its queue but those submitted before it."""
         namespace = f"hyperpod-ns-{team}"
+        place = FIRST - len(self._submitted)  # the clock stands, so time decides nothing
         pods = objects.pod_set({objects.GPU: gpus})
-        self._admin.create("workloads", objects.workload(namespace, name, f"{namespace}-localqueue", pods))
+        self._admin.create(
+            "workloads", objects.workload(namespace, name, f"{namespace}-localqueue", pods, priority=place)
+        )
         self._submitted.add((namespace, name))
 
     def let_kueue_refuse(self, name: str, team: str = "research") -> None:

@@ -8,6 +8,7 @@ from django.urls import get_resolver
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import faults
+from tests.browser.cluster import EmulatedCluster
 from tests.browser.conftest import Addresses, Visit
 from tests.pages.test_roles import names
 
@@ -20,6 +21,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "dark, Portuguese": {"dark": True, "language": "pt-BR"},
 }
 looks = pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS.keys())
+two_looks = pytest.mark.parametrize("look", list(LOOKS.values())[1:3], ids=list(LOOKS)[1:3])
 
 
 @looks
@@ -37,13 +39,13 @@ def test_the_pages_walked_are_all_there_are(addresses: Addresses) -> None:
     assert {kind.rstrip("?") for kind in addresses} == set(names(get_resolver())) - no_pages
 
 
-@looks
+@two_looks
 @pytest.mark.parametrize("username", ["data-scientist", "team-admin", "newcomer"])
 def test_first_page_of_those_without_a_platform_role(visit: Visit, username: str, look: dict[str, Any]) -> None:
     assert faults(visit(username, **look)) == []
 
 
-@looks
+@two_looks
 def test_refusals(visit: Visit, look: dict[str, Any]) -> None:
     page = visit("data-scientist", may_be_refused=True, **look)
     found = []
@@ -55,7 +57,7 @@ def test_refusals(visit: Visit, look: dict[str, Any]) -> None:
     assert found == []
 
 
-@looks
+@two_looks
 def test_a_form_sent_without_its_cookie(visit: Visit, look: dict[str, Any]) -> None:
     page = visit("data-scientist", "/me/", may_be_refused=True, **look)
     page.context.clear_cookies(name="csrftoken")
@@ -65,7 +67,7 @@ def test_a_form_sent_without_its_cookie(visit: Visit, look: dict[str, Any]) -> N
     assert faults(page) == []
 
 
-@looks
+@two_looks
 def test_what_stands_when_a_view_broke(visit: Visit, look: dict[str, Any]) -> None:
     page = visit("data-scientist", may_be_refused=True, **look)
     broken = render_to_string("500.html", {"request_id": "3f9c2a7d01be"})
@@ -75,8 +77,8 @@ def test_what_stands_when_a_view_broke(visit: Visit, look: dict[str, Any]) -> No
     assert faults(page) == []
 
 
-@looks
-def test_lost_connection_and_waiting_changes(visit: Visit, look: dict[str, Any]) -> None:
+@two_looks
+def test_lost_connection(visit: Visit, look: dict[str, Any]) -> None:
     page = visit("data-scientist", may_be_refused=True, **look)
     page.context.set_offline(True)
     expect(page.locator("#live-broken")).to_be_visible()
@@ -87,6 +89,22 @@ def test_menu_of_a_phone(visit: Visit) -> None:
     page = visit("data-scientist", width=390)
     page.get_by_role("button", name="Menu").click()
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
+    assert faults(page) == []
+
+
+@two_looks
+def test_help_open(visit: Visit, look: dict[str, Any]) -> None:
+    page = visit("data-scientist", "/teams/research/", **look)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert faults(page) == []
+
+
+@two_looks
+def test_a_page_with_changes_to_show(visit: Visit, still: EmulatedCluster, look: dict[str, Any]) -> None:
+    page = visit("data-scientist", "/teams/research/", **look)
+    still.submit("alpha")
+    expect(page.locator("#live-show")).to_be_visible()
     assert faults(page) == []
 
 

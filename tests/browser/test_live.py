@@ -93,12 +93,12 @@ def test_a_change_is_told_politely(page: Page, still: EmulatedCluster) -> None:
 
 
 def test_focus_and_what_is_unfolded_outlive_a_refresh(page: Page, still: EmulatedCluster) -> None:
-    still.let_kueue_refuse("beta")
-    row = row_of(page, "beta")
+    still.let_kueue_refuse("alpha")
+    row = row_of(page, "alpha")
     fold, raw = row.locator("summary"), row.locator("pre")
     fold.press("Enter")
     expect(raw).to_be_visible()
-    still.switch_off("beta")
+    still.switch_off("alpha")
     expect(row).to_contain_text("Paused")
     expect(raw).to_be_visible()
     expect(fold).to_be_focused()

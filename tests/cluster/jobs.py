@@ -75,6 +75,20 @@ def finish(client: Client, namespace: str, name: str, reason: str = "Succeeded",
     return _change_status(client, namespace, name, change)
 
 
+def answer_check(client: Client, namespace: str, name: str, state: str) -> Json:
+    """What the controller of a Workload's one admission check finds: Ready, Retry or Rejected."""
+
+    def change(workload: Json) -> None:
+        (check,) = workload["status"]["admissionChecks"]
+        check |= {
+            "state": state,
+            "message": f"the test says {state}",
+            "lastTransitionTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+
+    return _change_status(client, namespace, name, change)
+
+
 def give_back_pods(client: Client, namespace: str, name: str, count: int) -> Json:
     """Mark `count` pods of the first pod set as done: their quota is free again."""
 

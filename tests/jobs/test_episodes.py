@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,3 +101,9 @@ def test_a_counter_that_fell_tells_nothing() -> None:
     job.obj["status"]["schedulingStats"]["evictions"][0]["count"] = 1
     told.look(job.touch().record, 7)
     assert [e.ordinal for e in told.episodes] == [1, 2]
+
+
+def test_a_second_in_which_the_portal_looked_may_be_that_of_the_eviction() -> None:
+    job, told = Job().admit(0), Told(since=minute(10) + timedelta(milliseconds=300))
+    told.look(job.evict(10).release(11).admit(12).record, 13)
+    assert [(e.after, e.before) for e in told.episodes] == [(minute(10), minute(12))]

@@ -338,3 +338,21 @@ def test_a_hold_that_nobody_saw_is_priced_by_what_kueue_adds_up(shared: World) -
     (eviction,) = evictions(job)
     assert (eviction.span, eviction.gpus, eviction.basis) == (None, 8, Basis.WHOLE)
     assert (eviction.lost_high, eviction.stopping) == (8 * 32 * 60, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "basis", "lost"),
+    [
+        ("2026-10-08T12:45:00Z", Basis.EXACT, 8 * 15 * 60),
+        ("2026-10-08T11:00:00Z", Basis.EXACT, 8 * HOUR),
+        ("2026-10-08T13:01:00Z", Basis.WHOLE, 8 * HOUR),
+        ("yesterday", Basis.WHOLE, 8 * HOUR),
+    ],
+)
+def test_since_the_last_checkpoint_that_the_job_tells(shared: World, text: str, basis: Basis, lost: int) -> None:
+    job = Job(gpus=8).admit(0)
+    job.obj["metadata"]["annotations"] = {"hyperpod-portal/last-checkpoint": text}
+    shared.see(job)
+    shared.see(job.evict(60))
+    (eviction,) = evictions(job)
+    assert (eviction.basis, eviction.lost_low, eviction.lost_high) == (basis, lost, lost)

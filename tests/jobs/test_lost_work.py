@@ -7,15 +7,16 @@ from hypothesis import strategies as st
 from jobs.lost_work import (
     MOST,
     Basis,
+    CheckpointIgnored,
     Checkpoints,
     Held,
     Ignored,
-    IntervalIgnored,
     Loss,
     Total,
     Work,
     gpu_seconds,
     loss,
+    read_checkpoint,
     read_interval,
 )
 from tests.stories import START, minute
@@ -105,7 +106,7 @@ def test_durations(text: str, seconds: int) -> None:
     ],
 )
 def test_what_is_no_interval_is_ignored_with_a_reason(text: str, why: Ignored) -> None:
-    with pytest.raises(IntervalIgnored) as told:
+    with pytest.raises(CheckpointIgnored) as told:
         read_interval(text)
     assert told.value.why == why
 
@@ -162,3 +163,17 @@ def test_a_total_is_a_range_once_one_of_its_losses_is_only_expected() -> None:
     assert not exact.is_range
     assert exact + expected == Total(5, 9, 13, 1, 1)
     assert (exact + expected).is_range
+
+
+def test_the_time_of_the_last_checkpoint() -> None:
+    assert read_checkpoint("2026-10-08T12:01:00Z", minute(5)) == minute(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("", Ignored.NO_TIME), ("soon", Ignored.NO_TIME), ("2026-10-08T12:06:00Z", Ignored.IN_THE_FUTURE)],
+)
+def test_what_is_no_checkpoint_is_ignored_with_a_reason(text: str, why: Ignored) -> None:
+    with pytest.raises(CheckpointIgnored) as told:
+        read_checkpoint(text, minute(5))
+    assert told.value.why == why

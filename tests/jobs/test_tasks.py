@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -110,3 +110,16 @@ def test_every_task_has_time_limits() -> None:
     for name, task in app.tasks.items():
         if name.startswith("jobs."):
             assert 0 < task.soft_time_limit < task.time_limit
+
+
+def test_hours_are_closed_cluster_by_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[tuple[int, ...]] = []
+    closed: list[tuple[str, datetime]] = []
+    monkeypatch.setattr(tasks.close_hours_of, "apply_async", lambda args, expires: sent.append(args))
+    monkeypatch.setattr(tasks, "close_hours", lambda cluster, now: closed.append((cluster.slug, now)))
+    one = ClusterFactory(slug="one")
+    ClusterFactory(slug="archived", archived_at=START)
+    tasks.close_all_hours()
+    assert sent == [(one.pk,)]
+    tasks.close_hours_of(one.pk)
+    assert closed == [("one", START)]

@@ -64,7 +64,7 @@ def test_all_pages_in_the_order_of_the_screen(shared: World) -> None:
     shared.see(*(Job(f"job-{n:02}", gpus=n % 7 + 1).waits("no room") for n in range(60)))
     wanted = WorkloadFilter(sort="-gpus", q="job-", group=Group.WAITING)
     found = narrowed(reach_of_team("research"), wanted, START)
-    screen = [row.uid for n in (1, 2, 3) for row in page_of(found, WorkloadFilter(sort="-gpus", page=n), 60).workloads]
+    screen = [row.uid for n in (1, 2, 3) for row in page_of(found, WorkloadFilter(sort="-gpus", page=n), 60).rows]
     assert [row["uid"] for row in lines(wanted)] == screen
 
 

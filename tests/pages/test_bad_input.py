@@ -25,7 +25,7 @@ from tests.people import People
 from tests.stories import START, Job, cluster_queue, local_queue
 from tests.worlds import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.crawl]
 
 LONGEST = "n" * 253
 RIGHT_TO_LEFT = "\u202eעבודה مهمة"

@@ -243,6 +243,16 @@ def test_a_bad_checkpoint_annotation_is_told_to_the_team(shared: World, people: 
     assert "Save twice as often The most that an eviction can cost falls from 8.0 GPU-h to 4.0 GPU-h." in page
 
 
+def test_a_checkpoint_in_the_future_is_ignored_with_a_reason(shared: World, people: People) -> None:
+    shared.is_read(START)
+    job = Job("odd", gpus=16, created=-600).admit(-500)
+    job.obj["metadata"]["annotations"] = {"hyperpod-portal/last-checkpoint": "2027-01-01T00:00:00Z"}
+    shared.see(job)
+    shared.see(job.evict(-100))
+    page = page_of("odd", people.member)
+    assert "“2027-01-01T00:00:00Z”; that was ignored: it lies after the eviction." in page
+
+
 def test_an_endpoint_loses_minutes_of_its_replicas(shared: World, people: People) -> None:
     shared.is_read(START)
     job = Job("chat", gpus=1, pods=3, created=-600).admit(-500)

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import pytest
 from django.test import Client
 
+import portal.urls  # noqa: F401 (with the demo's addresses, before a test leaves the demo)
 from accounts.models import User
 from jobs.models import Eviction, Workload
 from notices.models import Notice
@@ -26,7 +27,7 @@ from tests.people import People
 from tests.stories import Job
 from tests.worlds import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.crawl]
 
 VISION_UID = "44444444-4444-4444-8444-444444444444"
 NAMED = f"Preempted workload hyperpod-ns-zebra/zebra-job-7, hyperpod-ns-vision/vision-job-7 (UID: {VISION_UID})"

@@ -58,6 +58,8 @@ def fill(zoo: World) -> Callable[[int], None]:
         ("member", "/teams/research/workloads/", 12),
         ("member", "/teams/research/workloads/?group=waiting&q=w&sort=job", 12),
         ("member", "/teams/research/workloads/?group=running", 12),
+        ("member", "/teams/research/usage/?period=year", 12),
+        ("platform_admin", "/teams/research/usage/", 12),
         ("member", "/search/?q=e", 12),
         ("platform_admin", "/platform/workloads/", 12),
         ("platform_admin", "/platform/workloads/?group=waiting", 12),

@@ -73,8 +73,14 @@ def test_each_group_in_its_own_order(mixed: World, people: People) -> None:
 
 def test_what_waits_says_where_in_line_it_is_and_why(mixed: World, people: People) -> None:
     first, *_ = rows(visit(people.member, OURS + "?group=waiting"), "Waiting")
-    assert first.startswith("1 of 3 urgent PyTorchJob Queued 4 GPUs normal 10 The cluster gives a reason")
+    assert first.startswith("1 of 3 urgent PyTorchJob 4 GPUs normal 10 The cluster gives a reason")
     assert first.endswith(" 5 min")
+
+
+def test_what_waits_otherwise_than_in_line_says_so(mixed: World, people: People) -> None:
+    mixed.see(Job("paused", created=-1).waits("no room").deactivate())
+    (paused,) = rows(visit(people.member, OURS + "?group=waiting&q=paused"), "Waiting")
+    assert "Paused It is switched off" in paused
 
 
 def test_what_runs_tells_own_and_borrowed(mixed: World, people: People) -> None:

@@ -207,3 +207,23 @@ def test_one_with_quota_for_nothing(read: World, people: People) -> None:
     read.see(job.touch())
     for address in (url(job), "/teams/research/"):
         assert visit(people.member, address).status_code == 200
+
+
+def test_holds_that_nobody_saw_are_not_none(read: World, people: People) -> None:
+    job = Job(created=-60).admit(-50).evict(-40).release(-38, "no room")
+    read.see(job)
+    text = page(people, job)
+    assert "What it held was not seen It held quota before the portal looked at it." in text
+    assert "It held no quota yet" not in text
+    read.see(job.admit(-1))
+    text = page(people, job)
+    assert "It held quota more often than this: the portal did not see every hold." in text
+    assert "Not known not told by the facts" in text
+
+
+def test_holds_that_were_all_seen(read: World, people: People) -> None:
+    job = Job(created=-60).admit(-50)
+    read.see(job)
+    read.see(job.evict(-40).release(-38, "no room"))
+    read.see(job.admit(-1))
+    assert "did not see every hold" not in page(people, job)

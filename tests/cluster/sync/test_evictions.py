@@ -196,6 +196,33 @@ def test_what_ran_for_as_long_as_it_may(scene: Scene, ledgers: Ledgers) -> None:
         assert eviction.decided_before == since(decided, "Evicted")
 
 
+def test_a_check_that_takes_its_consent_back(scene: Scene, ledgers: Ledgers) -> None:
+    place = scene.place(OWNERS)
+    check = {"apiVersion": objects.API_VERSION, "kind": "AdmissionCheck", "metadata": {"name": scene.name}}
+    made = scene.admin.create("admissionchecks", {**check, "spec": {"controllerName": "tests/check"}})
+    now = timezone.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+    active = {"type": "Active", "status": "True", "reason": "Active", "message": "", "lastTransitionTime": now}
+    scene.admin.replace("admissionchecks", {**made, "status": {"conditions": [active]}}, "status")
+    scene.change_queue(OWNERS, admissionChecksStrategy={"admissionChecks": [{"name": scene.name}]})
+    scene.wait_until_active()
+    scene.submit(OWNERS, "own", 4)
+    jobs.wait_for("the check", lambda: scene.workload(OWNERS, "own").get("status", {}).get("admissionChecks"))
+    jobs.answer_check(scene.admin, place, "own", "Ready")
+    scene.until(OWNERS, "own", "Admitted")
+    ledgers.agree()
+    jobs.answer_check(scene.admin, place, "own", "Retry")
+    decided, released = evict(scene, OWNERS, "own", "AdmissionCheck")
+    ledgers.agree()
+
+    decided_at = since(decided, "Evicted")
+    assert decided_at is not None
+    for ledger in ledgers:
+        (eviction,) = evictions(ledger, OWNERS, "own")
+        assert (eviction.reason, eviction.cause, eviction.ordinal) == ("AdmissionCheck", "", 1)
+        assert eviction.decided_after <= decided_at <= eviction.decided_before
+    agrees(ledgers.watched, OWNERS, "own", decided, released)  # between two pulls it has its quota back
+
+
 @pytest.mark.parametrize("times", [1, 2, 5])
 def test_evictions_while_nobody_watched(scene: Scene, ledgers: Ledgers, times: int) -> None:
     """A watch that goes on reads every step afterwards; a pull finds counters that moved."""

@@ -1,0 +1,61 @@
+"""Template tags of the usage page. A cell's `data-v` is what the chart draws, empty where nothing is known."""
+
+from decimal import Decimal
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+
+from jobs.amounts import tenths
+from jobs.usage import Bucket, Period
+from scheduling.hour_rows import HOUR
+
+register = template.Library()
+
+_TIMES = {
+    Period.DAY: "%Y-%m-%d %H:%M",
+    Period.WEEK: "%Y-%m-%d %H:%M",
+    Period.MONTH: "%Y-%m-%d",
+    Period.YEAR: "%Y-%m",
+}
+
+
+@register.simple_tag
+def bucket_time(bucket: Bucket, period: Period) -> str:
+    """When it begins, UTC, as long as it must be."""
+    return bucket.start.strftime(_TIMES[period])
+
+
+@register.simple_tag
+def mean_cell(bucket: Bucket, label: str, low: int, high: int | None = None) -> SafeString:
+    """The mean over the bucket of a sum, or of the two bounds that it lies between."""
+    high = low if high is None else high
+    if not bucket.is_known:
+        text, drawn = gettext("not seen"), ("", "")
+    else:
+        text = range_text(low, high, bucket.counted)
+        drawn = (_plain(low, bucket.counted), _plain(high, bucket.counted))
+    cell = '<td role="cell" class="n{}" data-l="{}" data-v="{}" data-high="{}">{}</td>'
+    return format_html(cell, "" if bucket.is_known else " dim", label, *drawn, text)
+
+
+@register.simple_tag
+def gpu_hours(low: int, high: int | None = None) -> str:
+    """A sum in GPU-hours, or its bounds."""
+    return range_text(low, low if high is None else high, HOUR)
+
+
+@register.simple_tag
+def hours_text(micros: int) -> str:
+    """Time that was not seen."""
+    return gettext("%(count)s h") % {"count": tenths(micros, HOUR)} if micros else "–"
+
+
+def range_text(low: int, high: int, size: int) -> str:
+    texts = tenths(low, size), tenths(high, size)
+    return texts[0] if texts[0] == texts[1] else gettext("%(low)s to %(high)s") % {"low": texts[0], "high": texts[1]}
+
+
+def _plain(amount: int, size: int) -> str:
+    return f"{Decimal(amount) / size:.3f}"

@@ -1,0 +1,104 @@
+/* Charts of use over time. Each reads the table beside it: one source, so picture and table cannot disagree. */
+(function () {
+  "use strict";
+  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const PHONE = 640;
+
+  function read(table) {
+    const titles = Array.from(table.tHead.rows[0].cells, (cell) => cell.textContent.trim());
+    const rows = Array.from(table.tBodies[0].rows, (row) => Array.from(row.cells));
+    const numbers = (column, of = "v") => rows.map((cells) => {
+      const text = cells[column].dataset[of];
+      return text === "" ? null : Number(text);
+    });
+    const low = numbers(4), high = numbers(4, "high");
+    return {
+      titles, low,
+      times: rows.map((cells) => cells[0].textContent.trim()),
+      texts: rows.map((cells) => cells.map((cell) => cell.textContent.trim())),
+      own: numbers(1), borrowed: numbers(2), guaranteed: numbers(3), waiting: numbers(5),
+      perhaps: high.map((most, i) => (most === null ? null : most - low[i])),
+      unseen: rows.map((cells) => cells[6].textContent.trim() !== "–"),
+    };
+  }
+
+  /* Where something was not seen the ground is dotted, from bottom to top: on an axis of its own. Where nothing was,
+     that is all there is. */
+  function ground(data, grid) {
+    const dots = { symbol: "circle", symbolSize: 0.7, color: css("--c-unknown"), dashArrayX: [[2, 5], [0, 3.5, 2, 1.5]], dashArrayY: [2, 2] };
+    return {
+      type: "bar", xAxisIndex: grid, yAxisIndex: grid + 2, barWidth: "100%", barGap: "-100%", z: 1, silent: true,
+      data: data.unseen.map((unseen) => (unseen ? 1 : null)), itemStyle: { color: css("--c-sunken"), decal: dots },
+    };
+  }
+
+  function series(data, words) {
+    const ink = css("--c-ink"), own = css("--c-own"), borrow = css("--c-borrow"), surface = css("--c-surface");
+    const [, ownTitle, borrowedTitle, guaranteedTitle, lentTitle, waitingTitle] = data.titles;
+    const bar = { type: "bar", stack: "used", barWidth: "80%", barGap: "-100%", z: 2 };
+    const some = (values) => values.map((value) => value || null); // a bar of nothing would still show its edge
+    const below = (values) => some(values).map((value) => value && -value);
+    const edge = (width, type) => ({ color: surface, borderColor: own, borderWidth: width, borderType: type });
+    const stripes = { symbol: "rect", color: borrow, dashArrayX: [1, 0], dashArrayY: [2.5, 3.5], rotation: -Math.PI / 4 };
+    return [
+      { ...bar, name: ownTitle, data: some(data.own), itemStyle: { color: own } },
+      { ...bar, name: borrowedTitle, data: some(data.borrowed), itemStyle: { color: css("--c-borrow-bg"), borderColor: borrow, borderWidth: 1, decal: stripes } },
+      { ...bar, name: lentTitle, data: below(data.low), itemStyle: edge(1.5, "solid") },
+      { ...bar, name: words.atMost, data: below(data.perhaps), itemStyle: edge(1, [3, 2]) },
+      { type: "line", name: guaranteedTitle, data: data.guaranteed, step: "middle", symbol: "none", z: 3, lineStyle: { color: ink, width: 2 }, itemStyle: { color: ink } },
+      { ...bar, stack: "waiting", name: waitingTitle, xAxisIndex: 1, yAxisIndex: 1, data: some(data.waiting), itemStyle: { color: css("--c-sunken"), borderColor: css("--c-ink-2"), borderWidth: 1, borderType: [3, 2] } },
+      ground(data, 0), ground(data, 1),
+    ];
+  }
+
+  function axes(data, words) {
+    const quiet = css("--c-ink-2"), waitingTitle = data.titles[5];
+    const time = (grid) => ({
+      gridIndex: grid, type: "category", data: data.times, axisTick: { show: false },
+      axisLine: { onZero: true, lineStyle: { color: css("--c-control") } },
+      axisLabel: { show: grid === 1, color: quiet, fontSize: 11, margin: 8, hideOverlap: true },
+    });
+    const amount = (grid, name) => ({
+      gridIndex: grid, type: "value", name, nameLocation: "end", minInterval: 1, splitNumber: grid ? 2 : 5,
+      nameTextStyle: { color: quiet, fontSize: 11, align: "left", padding: [0, 0, 2, -36] },
+      axisLabel: { color: quiet, fontSize: 11, formatter: (value) => String(Math.abs(value)) },
+      splitLine: { lineStyle: { color: css("--c-line") } },
+    });
+    const whole = (grid) => ({ gridIndex: grid, type: "value", show: false, min: 0, max: 1 });
+    return { xAxis: [time(0), time(1)], yAxis: [amount(0, words.used), amount(1, waitingTitle), whole(0), whole(1)] };
+  }
+
+  /* The tooltip is drawn on the canvas: the other kind writes style attributes, which the policy forbids. */
+  function tooltip(data) {
+    const tell = (points) => data.texts[points[0].dataIndex].map((text, i) => (i ? `${data.titles[i]}  ${text}` : text)).join("\n");
+    return {
+      trigger: "axis", renderMode: "richText", confine: true, formatter: tell,
+      backgroundColor: css("--c-surface"), borderColor: css("--c-control"), textStyle: { color: css("--c-ink"), fontSize: 12 },
+    };
+  }
+
+  function draw(chart, box, data) {
+    const down = box.clientWidth < PHONE ? 48 : 0; // room for a legend of three lines
+    chart.setOption({
+      animation: false,
+      textStyle: { fontFamily: getComputedStyle(document.body).fontFamily, color: css("--c-ink") },
+      axisPointer: { link: [{ xAxisIndex: "all" }] },
+      grid: [{ left: 40, right: 12, top: 58 + down, height: 210 }, { left: 40, right: 12, top: 308 + down, height: 56 }],
+      legend: { top: 0, left: 0, itemWidth: 20, itemHeight: 12, itemGap: 18, textStyle: { color: css("--c-ink-2"), fontSize: 12 } },
+      tooltip: tooltip(data),
+      ...axes(data, box.dataset),
+      series: series(data, box.dataset),
+    }, true);
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll("[data-usage-chart]").forEach((box) => {
+      const data = read(document.getElementById(box.dataset.usageChart));
+      box.classList.add("is-drawn");
+      const chart = window.echarts.init(box, null, { renderer: "canvas" });
+      const again = () => { chart.resize(); draw(chart, box, data); };
+      new ResizeObserver(again).observe(box);
+      new MutationObserver(again).observe(document.documentElement, { attributeFilter: ["data-bs-theme"] });
+    });
+  });
+})();

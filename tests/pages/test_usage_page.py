@@ -1,0 +1,90 @@
+"""The usage page: what the chart is drawn from stands beside it in words."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from jobs.hours import close_hours
+from portal.models import Gap
+from tests.pages.reading import labels, rows, visit, words
+from tests.pages.test_query_counts import count
+from tests.people import People
+from tests.stories import Job, minute
+from tests.worlds import World
+
+pytestmark = pytest.mark.django_db
+
+URL = "/teams/research/usage/"
+
+
+@pytest.fixture
+def used(zoo: World) -> World:
+    """An hour with 14 GPUs in use, 2 of them borrowed, and an hour of which the half was not seen."""
+    zoo.see(Job("runs", gpus=14).admit(0), Job("waits", gpus=3, created=0).waits())
+    Gap.objects.create(source="workloads", cluster="gpu-one", start=minute(90), end=minute(120), cause="unreachable")
+    zoo.is_read(at=minute(125))
+    close_hours(zoo.cluster, minute(125))
+    return zoo
+
+
+def test_means_of_each_stretch(used: World, people: People) -> None:
+    page = visit(people.member, f"{URL}?period=day")
+    assert rows(page, "H100")[-2:] == ["2026-10-08 12:00 12 2 12 0 3 –", "2026-10-08 13:00 12 2 12 0 3 0.5 h"]
+    assert "GPU-hours 24 4 24 0 6" in words(page)
+    assert "up to 2026-10-08 14:00 UTC" in words(page)
+
+
+def test_what_was_not_seen_is_not_0(used: World, people: People) -> None:
+    page = visit(people.member, f"{URL}?period=day")
+    assert rows(page, "H100")[0] == "2026-10-07 14:00 not seen not seen not seen not seen not seen 1 h"
+    assert 'data-v="" data-high="">not seen' in page.text
+
+
+def test_the_chart_is_drawn_from_the_numbers_of_the_table(used: World, people: People) -> None:
+    page = visit(people.member, f"{URL}?period=day").text
+    (table,) = re.findall(r'data-usage-chart="([^"]*)"', page)
+    assert f'id="{table}"' in page
+    assert 'data-l="Own use" data-v="12.000"' in page
+    assert any("The same numbers are in the table below." in label for label in labels(visit(people.member, URL)))
+
+
+def test_the_mean_of_a_day_is_over_what_was_read_of_it(used: World, people: People) -> None:
+    page = visit(people.member, f"{URL}?period=month")
+    assert rows(page, "H100")[-1] == "2026-10-08 12 2 12 0 3 12.5 h"
+
+
+def test_a_year_asks_the_database_as_often_as_a_day(used: World, people: People) -> None:
+    counts = [count(people.member, f"{URL}?period={period}") for period in ("day", "year")]
+    assert counts[0] == counts[1] <= 12
+
+
+@pytest.mark.parametrize("asked", ["", "?period=", "?period=century", "?period=week&period=week"])
+def test_a_week_is_shown_unless_something_else_is_asked_for(used: World, people: People, asked: str) -> None:
+    page = visit(people.member, URL + asked).text
+    assert '<a href="?period=week" aria-current="true">' in page
+
+
+def test_before_the_first_hour_is_over(zoo: World, people: People) -> None:
+    assert "No hour is over yet" in words(visit(people.member, URL))
+
+
+def test_a_team_without_a_namespace(people: People) -> None:
+    assert "This team has no namespace yet" in words(visit(people.member, URL))
+
+
+def test_a_queue_that_is_shared_is_said_to_be(used: World, people: People) -> None:
+    assert "Other teams use this queue, too" in words(visit(people.member, URL))
+
+
+def test_no_name_of_another_team_is_told(used: World, people: People) -> None:
+    assert "zebra" not in visit(people.member, URL).text.lower()
+
+
+def test_scripts_of_the_chart_load_here_only(used: World, people: People) -> None:
+    assert "vendor/echarts" in visit(people.member, URL).text
+    assert "vendor/echarts" not in visit(people.member, reverse("team", args=["research"])).text
+
+
+def test_the_team_page_leads_here(used: World, people: People) -> None:
+    assert f'href="{URL}"' in visit(people.finops, reverse("team", args=["research"])).text
