@@ -4,6 +4,7 @@ Nothing outside is needed: SQLite, a broker of folders, everything under var/. L
 """
 
 import argparse
+import base64
 import os
 import secrets
 import shlex
@@ -60,21 +61,27 @@ def free_port(first: int) -> int:
 
 
 def demo_environment(port: int, kubeconfig: Path) -> dict[str, str]:
-    key = VAR / "secret-key"
-    if not key.exists():
-        key.touch(mode=0o600)
-        key.write_text(secrets.token_urlsafe(50))
     return {
         **os.environ,
         "PORTAL_MODE": "demo",
         "PORTAL_VAR": str(VAR),
-        "PORTAL_SECRET_KEY_FILE": str(key),
+        "PORTAL_SECRET_KEY_FILE": kept("secret-key", secrets.token_urlsafe(50)),
+        "PORTAL_CHANNEL_KEYS_FILE": kept("channel-key", base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()),
         "PORTAL_BIND": f"127.0.0.1:{port}",
         "PORTAL_WEB_PROCESSES": "1",
         "PORTAL_LOG_LEVEL": os.environ.get("PORTAL_LOG_LEVEL", "WARNING"),
         "PORTAL_DEMO_KUBECONFIG": str(kubeconfig),
         "PYTHONUNBUFFERED": "1",
     }
+
+
+def kept(name: str, secret: str) -> str:
+    """The file of a secret: as it was, or made of this one."""
+    path = VAR / name
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secret)
+    return str(path)
 
 
 def prepare(environment: dict[str, str]) -> None:

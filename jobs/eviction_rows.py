@@ -57,16 +57,25 @@ class EvictionWriter:
         self.news[workload_id] += [(workload, episode) for episode in found]
         return len(found)
 
-    def write(self, touched: Iterable[int], unseen: Mapping[int, datetime]) -> None:
-        """Store them, after the spans. `unseen`: per workload the hold whose end nobody saw, by its beginning; of the
-        `touched` workloads earlier evictions are priced anew, whose quota may have come back."""
+    def write(self, touched: Iterable[int], unseen: Mapping[int, datetime]) -> dict[str, list[Eviction]]:
+        """Store them, after the spans; returns them by their workloads' uids. `unseen`: per workload the hold whose
+        end nobody saw, by its beginning; of the `touched` workloads earlier evictions are priced anew, whose quota may
+        have come back."""
         if self.first_seen:
             name_late(self.cluster, self.first_seen)
-        Eviction.objects.bulk_create(self._rows(unseen))
+        written = Eviction.objects.bulk_create(self._rows(unseen))
         learn_lacking(self.cluster, self.preempting)
         is_open = Q(stopping__isnull=True) | Q(span__released_before__isnull=True)
         unfinished = Eviction.objects.filter(is_open, workload_id__in=set(touched), span__isnull=False)
         write_losses(unfinished.select_related("span"))
+        return self._by_uid(written)
+
+    def _by_uid(self, written: Iterable[Eviction]) -> dict[str, list[Eviction]]:
+        uids = {pk: workload.uid for pk, found in self.news.items() for workload, _ in found}
+        by_uid: dict[str, list[Eviction]] = defaultdict(list)
+        for eviction in written:
+            by_uid[uids[eviction.workload_id]].append(eviction)
+        return by_uid
 
     def _rows(self, unseen: Mapping[int, datetime]) -> list[Eviction]:
         told = [(pk, workload, each) for pk, found in self.news.items() for workload, each in found]

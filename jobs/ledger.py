@@ -16,6 +16,7 @@ from jobs import now as caches
 from jobs.eviction_rows import EvictionWriter
 from jobs.late import Change, reopen
 from jobs.models import Span, Workload
+from jobs.notice_rows import tell
 from jobs.observed import COLUMNS, row_of
 from jobs.rounds import in_rounds
 from jobs.span_rows import SpanWriter
@@ -46,6 +47,7 @@ class _Stored(NamedTuple):
     id: int
     resource_version: int
     gone_version: int | None
+    state: str
     gone_after: datetime | None
     finished_at: datetime | None
     queue_name: str
@@ -144,7 +146,7 @@ class _Batch:
     def _read(self, uids: list[str]) -> dict[str, _Stored]:
         rows = Workload.objects.filter(cluster=self.cluster, uid__in=uids)
         values = rows.values_list(
-            "uid", "id", "resource_version", "gone_version", "gone_after", "finished_at", "queue_name", "gpus",
+            "uid", "id", "resource_version", "gone_version", "state", "gone_after", "finished_at", "queue_name", "gpus",
             "status__deactivated", "conditions__Evicted__status", "conditions__Evicted__since",
         )  # fmt: skip
         return {uid: _Stored(*stored) for uid, *stored in values}
@@ -179,7 +181,9 @@ class _Batch:
         for each in self.gone:
             spans.end(self.ids[each.uid], each.after, each.before, Span.End.DELETED)
         touched = spans.write()
-        evictions.write(workload_ids, spans.unseen)
+        written = evictions.write(workload_ids, spans.unseen)
+        states = {uid: stored.state for uid, stored in self.stored.items()}
+        tell(self.cluster, looks, states, written, now=now, last_seen=last_seen)
         self._mark_gone()
         reopen(self.cluster, [*spans.changes(), *self._waiting_changes()])
         caches.refresh(self.cluster, touched)

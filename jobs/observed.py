@@ -125,6 +125,7 @@ def _status(workload: Workload) -> dict[str, Any]:
         "requeue_at": workload.requeue_at.isoformat() if workload.requeue_at else None,
         "deactivated": not workload.active,
         "checkpoint_interval": checkpoint_interval(workload),
+        "submitted_by": submitted_by(workload),
         "last_checkpoint": workload.last_checkpoint[:_LONGEST_TEXT],
         "work": work_of(workload),
     }
@@ -133,9 +134,17 @@ def _status(workload: Workload) -> dict[str, Any]:
 
 def checkpoint_interval(workload: Workload) -> str:
     """As somebody wrote it on a pod template, however long; empty if nobody did."""
+    return _annotation(workload, names.CHECKPOINT_INTERVAL_ANNOTATION)
+
+
+def submitted_by(workload: Workload) -> str:
+    """Whom the pod templates name as the person behind the job; empty if none does."""
+    return _annotation(workload, names.SUBMITTED_BY_ANNOTATION)
+
+
+def _annotation(workload: Workload, name: str) -> str:
     annotations = (mapping(pod_set.template.get("metadata") or {}, "annotations") for pod_set in workload.pod_sets)
-    told = (each.get(names.CHECKPOINT_INTERVAL_ANNOTATION) for each in annotations)
-    return next((str(text)[:_LONGEST_TEXT] for text in told if text), "")
+    return next((str(each[name])[:_LONGEST_TEXT] for each in annotations if each.get(name)), "")
 
 
 def work_of(workload: Workload) -> str:

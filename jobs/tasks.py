@@ -7,13 +7,21 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
+from jobs import limits
 from jobs.hours import close_hours
+from jobs.notice_words import words_of
 from jobs.sync import ABOUT, last_good_read, pull_cluster
 from jobs.sync import heal_caches as heal
+from jobs.trouble import look
+from notices.delivery import deliver
+from notices.packing import pack
+from notices.recipients import address
+from notices.sending import send
 from portal.sync_runs import hold_lease, prune_runs, release_lease
 from teams.models import Cluster
 
 _LEASE = "pull"
+_NOTICES = "notices"
 _ABOUT_SECONDS = 3600
 _CLOSING_SECONDS = 300
 
@@ -70,3 +78,35 @@ def close_all_hours() -> None:
 def close_hours_of(cluster_id: int) -> None:
     """Roll up the hours that ended, and those that late facts touched."""
     close_hours(Cluster.objects.get(pk=cluster_id), timezone.now())
+
+
+@shared_task(name="jobs.look_for_trouble", soft_time_limit=50, time_limit=60)
+def look_for_trouble() -> None:
+    """Tell what is wrong with each cluster."""
+    for cluster in Cluster.objects.active():
+        look(cluster, timezone.now())
+
+
+@shared_task(name="jobs.tell_beyond_limits", soft_time_limit=110, time_limit=120)
+def tell_beyond_limits() -> None:
+    """Tell each person what passed limits of their own."""
+    limits.tell_beyond(timezone.now())
+
+
+@shared_task(name="jobs.tell_people", soft_time_limit=50, time_limit=60)
+def tell_people() -> None:
+    """Bring the outbox to its recipients, and what is due to their channels; one worker at a time."""
+    holder = f"{socket.gethostname()}:{getpid()}"
+
+    def may_go_on() -> bool:
+        """Asked before each message: none may take longer than that."""
+        return hold_lease(_NOTICES, "", holder=holder, now=timezone.now(), seconds=60)
+
+    if not may_go_on():
+        return
+    try:
+        address(timezone.now())
+        pack(timezone.now())
+        deliver(words_of, send, timezone.now, may_go_on)
+    finally:
+        release_lease(_NOTICES, "", holder=holder)

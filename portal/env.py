@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 
+from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
 _WORDS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
@@ -85,3 +86,14 @@ def env_url(name: str, schemes: Sequence[str], default: str | None = None) -> st
     if value.partition("://")[0] not in schemes or "://" not in value:
         raise ImproperlyConfigured(f"{name} must begin with one of: {', '.join(f'{each}://' for each in schemes)}.")
     return value
+
+
+def env_keys(name: str) -> list[str]:
+    """Comma-separated Fernet keys, from the variable or the file that NAME_FILE gives; none if it is not set."""
+    keys = [key.strip() for key in env_secret(name, "").split(",") if key.strip()]
+    for number, key in enumerate(keys, 1):
+        try:
+            Fernet(key)
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{name}: key {number} is no Fernet key (32 bytes, base64url).") from error
+    return keys

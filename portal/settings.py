@@ -9,7 +9,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from portal import logs
-from portal.env import env_address, env_bool, env_choice, env_int, env_list, env_secret, env_str, env_url
+from portal.env import env_address, env_bool, env_choice, env_int, env_keys, env_list, env_secret, env_str, env_url
 from portal.languages import languages_in
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -40,6 +40,7 @@ INSTALLED_APPS = [
     "portal",
     "accounts",
     "teams",
+    "notices",
     "jobs",
 ]
 MIDDLEWARE = [
@@ -111,7 +112,7 @@ CONTENT_SECURITY_POLICY = {
 
 # People
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = ["notices.inbox.ReaderBackend"]
 LOGIN_URL = "sign-in"
 
 # Database
@@ -137,6 +138,15 @@ CELERY_BROKER_URL = env_url(
 )
 BROKER_DIR = VAR_DIR / "broker"
 PULL_SECONDS = env_int("PORTAL_PULL_SECONDS", 60, least=1)
+
+# Messages to people
+PORTAL_ADDRESS = env_str("PORTAL_ADDRESS", f"http://{PORTAL_BIND}" if DEMO else f"https://{ALLOWED_HOSTS[0]}").rstrip(
+    "/"
+)
+CHANNEL_KEYS = env_keys("PORTAL_CHANNEL_KEYS")
+MAIL_URL = env_secret("PORTAL_MAIL_URL", "")
+MAIL_FROM = env_str("PORTAL_MAIL_FROM", "")
+INTERNAL_TARGETS = frozenset(env_str("PORTAL_INTERNAL_TARGETS", "").replace(",", " ").split())
 
 # Languages and times: stored and bucketed in UTC, shown in the reader's zone
 LANGUAGE_CODE = "en"

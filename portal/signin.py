@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
 
-_BACKEND = "django.contrib.auth.backends.ModelBackend"
+_BACKEND = "notices.inbox.ReaderBackend"
 
 
 @login_not_required

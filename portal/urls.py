@@ -9,10 +9,14 @@ from portal.views.eviction import eviction_page
 from portal.views.evictions import team_evictions, team_evictions_csv, team_lost
 from portal.views.gallery import gallery
 from portal.views.home import home
+from portal.views.inbox import inbox, inbox_read, notice_acknowledge
 from portal.views.me import me
+from portal.views.my_channels import channel_remove, my_channels
+from portal.views.my_notices import my_notices
 from portal.views.overview import overview
 from portal.views.search import search_page
 from portal.views.team import team_page
+from portal.views.undelivered import message_again, undelivered
 from portal.views.usage import team_usage
 from portal.views.workload import workload_page
 from portal.views.workload_live import workload_events, workload_manifest, workload_pods
@@ -35,10 +39,18 @@ urlpatterns = [
     path("teams/<slug:slug>/evictions.csv", team_evictions_csv, name="team-evictions-csv"),
     path("teams/<slug:slug>/lost/", team_lost, name="team-lost"),
     path("gallery/", gallery, name="gallery"),
+    path("inbox/", inbox, name="inbox"),
+    path("inbox/read/", inbox_read, name="inbox-read"),
+    path("inbox/<uuid:notice>/acknowledge/", notice_acknowledge, name="notice-acknowledge"),
     path("me/", me, name="me"),
+    path("me/notices/", my_notices, name="my-notices"),
+    path("me/channels/", my_channels, name="my-channels"),
+    path("me/channels/<int:channel>/remove/", channel_remove, name="channel-remove"),
     path("platform/", overview, name="overview"),
     path("platform/workloads/", all_workloads, name="all-workloads"),
     path("platform/workloads.csv", all_workloads_csv, name="all-workloads-csv"),
+    path("platform/undelivered/", undelivered, name="undelivered"),
+    path("platform/undelivered/<uuid:message>/again/", message_again, name="message-again"),
     path("platform/clusters/<slug:slug>/", cluster_page, name="cluster"),
     path("clusters/<slug:cluster>/workloads/<str:uid>/", workload_page, name="workload"),
     path("clusters/<slug:cluster>/workloads/<str:uid>/evictions/<int:key>/", eviction_page, name="eviction"),

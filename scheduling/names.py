@@ -22,6 +22,7 @@ MANAGED_QUEUE_LABEL: Final = "sagemaker.amazonaws.com/sagemaker-managed-queue"
 
 # The portal's own annotations
 CHECKPOINT_INTERVAL_ANNOTATION: Final = "hyperpod-portal/checkpoint-interval"
+SUBMITTED_BY_ANNOTATION: Final = "hyperpod-portal/submitted-by"
 LAST_CHECKPOINT_ANNOTATION: Final = "hyperpod-portal/last-checkpoint"
 
 # Kinds of jobs that serve, or that a person works in: what they lose is not work

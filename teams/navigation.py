@@ -10,10 +10,11 @@ from teams.roles import roles_of
 
 
 def menu(request: HttpRequest) -> dict[str, Any]:
-    """Context processor: the person's own teams, and whether the platform's pages are for them."""
+    """Context processor: the person's own teams, and whether the platform's pages are for them, and its care."""
     if not isinstance(getattr(request, "user", None), User) or not request.user.is_authenticated:
         return {}
     return {
         "my_teams": roles_of(request.user).active_teams,
         "sees_platform": roles_of(request.user).everywhere(Permission.SEE_PLATFORM),
+        "looks_after": roles_of(request.user).everywhere(Permission.LOOK_AFTER),
     }

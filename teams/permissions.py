@@ -25,6 +25,8 @@ class Permission(StrEnum):
     """Manifests, events, conditions' raw text and logs of a team's workloads."""
     SEE_PLATFORM = "see_platform"
     """Every team's queues side by side, nodes, and the names of all teams."""
+    LOOK_AFTER = "look_after"
+    """What is wrong with the platform: acknowledge it, send again what no channel took."""
 
 
 _TEAM_ROLES = {
@@ -35,7 +37,7 @@ _TEAM_ROLES = {
 _GLOBAL_ROLES = {
     GlobalRole.PLATFORM_ADMIN: set(Permission),
     GlobalRole.FINOPS: {Permission.SEE_TEAM, Permission.SEE_PLATFORM},
-    GlobalRole.AUDITOR: set(Permission),
+    GlobalRole.AUDITOR: set(Permission) - {Permission.LOOK_AFTER},
 }
 
 

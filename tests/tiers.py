@@ -15,7 +15,7 @@ from tests.cluster import build
 from tests.servers import postgresql, postgresql_binary
 
 SLOW_MARKS = "cluster or browser or services or crawl"
-LEDGER_TESTS = ("tests/portal", "tests/accounts", "tests/teams", "tests/jobs", "tests/pages")
+LEDGER_TESTS = ("tests/portal", "tests/accounts", "tests/teams", "tests/notices", "tests/jobs", "tests/pages")
 
 
 @dataclass(frozen=True, slots=True)

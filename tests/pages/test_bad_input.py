@@ -17,10 +17,12 @@ from hypothesis import strategies as st
 from jobs.eviction_filter import EvictionFilter
 from jobs.models import Eviction
 from jobs.workload_filter import WorkloadFilter
+from notices.models import Notice
+from notices.recipients import address
 from teams.models import Cluster, CostCentre, Team
 from tests.pages.crawl import PART, Crawl, addresses, routes
 from tests.people import People
-from tests.stories import Job, cluster_queue, local_queue
+from tests.stories import START, Job, cluster_queue, local_queue
 from tests.worlds import World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.crawl]
@@ -57,9 +59,22 @@ def urls(shared: World) -> dict[str, str]:
     shared.see(evicted.evict(-5))
     shared.is_read()
     key = str(Eviction.objects.values_list("pk", flat=True).get())
-    values = {"key": [key], "cluster": ["gpu-one"], "uid": ["uid-evicted"], "slug": ["gpu-one", "research"]}
+    address(START)
+    values = {
+        "key": [key],
+        "cluster": ["gpu-one"],
+        "uid": ["uid-evicted"],
+        "slug": ["gpu-one", "research"],
+        **of_notices(),
+    }
     found = {name: url for url, name in addresses(values).items() if "teams/gpu-one" not in url}
     return found | {"cluster": reverse("cluster", args=["gpu-one"])}
+
+
+def of_notices() -> dict[str, list[str]]:
+    """Values for the addresses of what people were told."""
+    keys = [str(key) for key in Notice.objects.values_list("pk", flat=True)]
+    return {"notice": keys, "message": keys[:1], "channel": ["1"]}
 
 
 @pytest.fixture
@@ -166,7 +181,9 @@ def called(shared: World, people: People, name: str) -> Iterator[dict[str, str]]
     shared.see(*jobs)
     shared.is_read()
     keys = [str(key) for key in Eviction.objects.values_list("pk", flat=True)]
+    address(START)
     values = {"key": keys, "cluster": ["gpu-one"], "uid": [job.uid for job in jobs], "slug": ["gpu-one", "research"]}
+    values |= of_notices()
     yield addresses(values) | {f"/search/?{urlencode({'q': name[:20]})}": "search"}
 
 

@@ -16,6 +16,8 @@ from django.test import Client
 import portal.urls  # noqa: F401 (with the demo's addresses, before a test leaves the demo)
 from accounts.models import User
 from jobs.models import Eviction, Workload
+from notices.models import Notice
+from notices.recipients import address
 from teams.models import Cluster, Team
 from tests.factories import MembershipFactory, UserFactory
 from tests.gateways.scripted import ScriptedServer, listing, reply, write_kubeconfig
@@ -30,8 +32,10 @@ pytestmark = [pytest.mark.django_db, pytest.mark.crawl]
 VISION_UID = "44444444-4444-4444-8444-444444444444"
 NAMED = f"Preempted workload hyperpod-ns-zebra/zebra-job-7, hyperpod-ns-vision/vision-job-7 (UID: {VISION_UID})"
 OF_ALL = f"{PREEMPTED}. {NAMED} of team Zebra Crossing, hyperpod-ns-research/research-job-7"
-PLATFORM_ONLY = {"overview", "all-workloads", "all-workloads-csv", "cluster", "gallery"}
-NO_PAGES = {"sign-out", "sign-in-as", "set_language"}
+PLATFORM_ONLY = {"overview", "all-workloads", "all-workloads-csv", "cluster", "gallery", "undelivered"}
+NO_PAGES = {
+    "sign-out", "sign-in-as", "set_language", "inbox-read", "notice-acknowledge", "channel-remove", "message-again",
+}  # fmt: skip
 
 WORDS = {
     "research": r"(?<![a-z])research(?!-queue)",  # zebra's second LocalQueue feeds research-queue
@@ -78,6 +82,7 @@ def night(zoo: World, jobs: dict[str, Job], people: People, tmp_path: Path, sett
     ours = Job("research-train", created=-60, queueName="main-queue").waits(OF_ALL)
     jobs["theirs"].evict(-10, message=OF_ALL)
     zoo.see(jobs["theirs"], theirs.admit(-50).evict(-20, message=OF_ALL).release(-19, OF_ALL), ours)
+    address(zoo.now)
     server = ScriptedServer()
     zoo.cluster.kubeconfig_path = str(write_kubeconfig(tmp_path / "kubeconfig", server.url))
     zoo.cluster.save()
@@ -86,6 +91,9 @@ def night(zoo: World, jobs: dict[str, Job], people: People, tmp_path: Path, sett
         "slug": ["research", "vision", "zebra", "nobodys", zoo.cluster.slug],
         "cluster": [zoo.cluster.slug, "nobodys"],
         "key": [str(key) for key in Eviction.objects.values_list("pk", flat=True)],
+        "notice": [str(key) for key in Notice.objects.values_list("pk", flat=True)],
+        "message": [UNKNOWN_UID],
+        "channel": ["1"],
         "uid": [*Workload.objects.values_list("uid", flat=True), UNKNOWN_UID],
     }
     yield Night(people, keeper, addresses(values) | {f"/search/?q={text}": "search" for text in OF_EVERYBODY})

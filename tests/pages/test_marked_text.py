@@ -4,6 +4,7 @@ brackets, from a cluster with something in each state, and outside the brackets 
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.translation import trans_real
@@ -28,6 +29,7 @@ from tests.worlds import World
 pytestmark = pytest.mark.django_db
 
 GIVEN = {"main", "normal", "h100", "idle-queue", "research-queue", "vision-queue", "shared", "connection refused"}
+GIVEN |= {name for _, name in settings.LANGUAGES}  # each in its own
 POD_SET = "couldn't assign flavors to pod set main: "
 MESSAGES = (
     f"{POD_SET}insufficient unused quota for nvidia.com/gpu in flavor h100, 4 more needed",

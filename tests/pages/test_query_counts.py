@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from jobs.models import Workload
+from notices.recipients import address
 from tests.factories import MembershipFactory
 from tests.people import People
 from tests.stories import GPU, P5, Job, cluster_queue, groups, quota
@@ -41,6 +42,7 @@ def fill(zoo: World) -> Callable[[int], None]:
                     Job(f"e-{team}-{number}-{n}", place).admit(-9).evict(-8).release(-7),
                 )
         flavors = [(P5, {GPU: quota(12)})] + [(f"flavor-{n}", {GPU: quota(1), "cpu": quota(4)}) for n in range(number)]
+        address(zoo.now)
         zoo.queues(cluster_queue("research-queue", flavors=groups(*flavors)))
 
     return more
@@ -70,6 +72,8 @@ def fill(zoo: World) -> Callable[[int], None]:
         ("platform_admin", "/platform/", 12),
         ("team_admin", "/", 12),
         ("stranger", "/", 12),
+        ("member", "/inbox/", 12),
+        ("platform_admin", "/inbox/", 12),
     ],
 )
 def test_as_many_queries_for_many_rows_as_for_few(
