@@ -9,7 +9,7 @@ from django.utils.translation import gettext, ngettext
 
 from jobs.amounts import amount_text, resource_word
 from jobs.models import Workload
-from jobs.states import JobState
+from jobs.states import JobState, can_never_start
 from jobs.time_to_start import Actor
 from scheduling import names
 from scheduling.messages import Mention, Obstacle, parse_pending
@@ -36,11 +36,13 @@ _QUEUE_STOPPED = (names.CLUSTER_QUEUE_STOPPED, names.LOCAL_QUEUE_STOPPED)
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """`sentences` for people, most binding first; `raw` is Kueue's own text, to be redacted before it is shown."""
+    """`sentences` for people, most binding first; `raw` is Kueue's own text, to be redacted before it is shown.
+    `is_too_big`: it asks for more than its queue could ever give."""
 
     sentences: tuple[str, ...]
     raw: str
     actor: Actor
+    is_too_big: bool = False
 
 
 def waiting_reason(workload: Workload) -> Reason:
@@ -53,8 +55,8 @@ def waiting_reason(workload: Workload) -> Reason:
         text = gettext("The cluster has not looked at it yet: jobs ahead of it come first.")
         return Reason((text,), "", Actor.SCHEDULER)
     message = parse_pending(raw)
-    mentions = _binding(message.mentions)
-    sentences = list(dict.fromkeys([*_not_free(mentions), *_others(mentions)]))
+    in_vain = not message.preempting and can_never_start(message.mentions)
+    sentences = list(dict.fromkeys(_sentences(_binding(message.mentions), in_vain=in_vain)))
     if message.preempting:
         text = ngettext(
             "It starts when %(count)s job has given its capacity back.",
@@ -62,8 +64,9 @@ def waiting_reason(workload: Workload) -> Reason:
             message.preempting,
         )
         sentences.insert(0, text % {"count": number_format(message.preempting)})
-    actor = Actor.SCHEDULER if message.preempting else _actor(workload, mentions)
-    return Reason(tuple(sentences[:_MOST]) or (_unexplained(raw),), raw, actor)
+    actor = Actor.SCHEDULER if message.preempting else _actor(workload, message.mentions, in_vain=in_vain)
+    is_too_big = in_vain and any(mention.obstacle is Obstacle.EXCEEDS_MAXIMUM for mention in message.mentions)
+    return Reason(tuple(sentences[:_MOST]) or (_unexplained(raw),), raw, actor, is_too_big)
 
 
 def _why_paused(workload: Workload, raw: str) -> Reason:
@@ -87,13 +90,14 @@ def _binding(mentions: tuple[Mention, ...]) -> tuple[Mention, ...]:
     return wanted if any(mention.flavor for mention in wanted) else mentions
 
 
-def _actor(workload: Workload, mentions: tuple[Mention, ...]) -> Actor:
+def _actor(workload: Workload, mentions: tuple[Mention, ...], *, in_vain: bool) -> Actor:
     """Where one flavor may come free by itself, nobody has to mend another."""
     obstacles = [mention.obstacle for mention in mentions]
-    if any(obstacle in _BY_ITSELF for obstacle in obstacles):
+    if not in_vain and any(obstacle in _BY_ITSELF for obstacle in obstacles):
         return Actor.SCHEDULER
     told = next((_ACTORS[obstacle] for obstacle in obstacles if obstacle in _ACTORS), Actor.UNKNOWN)
-    return Actor.OWNER if told is Actor.UNKNOWN and workload.state == JobState.INADMISSIBLE else told
+    is_owners = in_vain or workload.state == JobState.INADMISSIBLE
+    return Actor.OWNER if told is Actor.UNKNOWN and is_owners else told
 
 
 def _unexplained(raw: str) -> str:
@@ -102,15 +106,32 @@ def _unexplained(raw: str) -> str:
     return gettext("The cluster gives no reason.")
 
 
+def _sentences(mentions: tuple[Mention, ...], *, in_vain: bool) -> Iterator[str]:
+    """What can never be comes first, unless there is a flavor to wait for."""
+    if in_vain:
+        yield from _not_covered(mentions)
+        yield from _too_big(mentions, in_vain=True)
+    yield from _not_free(mentions)
+    if not in_vain:
+        yield from _too_big(mentions, in_vain=False)
+    yield from _others(mentions)
+
+
 def _not_free(mentions: tuple[Mention, ...]) -> Iterator[str]:
-    """One sentence per flavor for all that is short in it."""
+    """One sentence for all that is short in a flavor, of those that are big enough."""
+    too_small = {(m.pod_set, m.flavor) for m in mentions if m.obstacle is Obstacle.EXCEEDS_MAXIMUM}
     short: dict[str, list[str]] = {}
     for mention in mentions:
-        if mention.obstacle is Obstacle.INSUFFICIENT_UNUSED_QUOTA:
+        is_short = mention.obstacle is Obstacle.INSUFFICIENT_UNUSED_QUOTA
+        if is_short and (mention.pod_set, mention.flavor) not in too_small:
             short.setdefault(mention.flavor, []).append(_missing(mention))
     for flavor, amounts in short.items():
         text, once = gettext("Not enough is free in %(flavor)s: %(amounts)s."), list(dict.fromkeys(amounts))
-        yield text % {"flavor": flavor_text(flavor), "amounts": get_text_list(once, gettext("and"))}
+        yield text % {"flavor": flavor_text(flavor), "amounts": _listed(once)}
+
+
+def _listed(words: list[str]) -> str:
+    return get_text_list(words, gettext("and"))
 
 
 def _missing(mention: Mention) -> str:
@@ -133,11 +154,8 @@ def _others(mentions: tuple[Mention, ...]) -> Iterator[str]:
 
 
 def _sentence(mention: Mention) -> str:
-    if mention.obstacle is Obstacle.EXCEEDS_MAXIMUM:
-        return _never_fits(mention)
-    named = {"resource": resource_word(mention.resource), "flavor": flavor_text(mention.flavor)}
+    named = {"flavor": flavor_text(mention.flavor)}
     plain = {
-        Obstacle.NOT_COVERED: gettext("It can never start as it is: the queue has no quota for %(resource)s."),
         Obstacle.UNTOLERATED_TAINT: gettext("The nodes of %(flavor)s carry a taint that the job does not tolerate."),
         Obstacle.NODE_AFFINITY: gettext("The job's node selector does not match %(flavor)s."),
         Obstacle.FLAVOR_NOT_FOUND: gettext("The cluster has no resource flavor %(flavor)s: tell the platform admin."),
@@ -155,13 +173,41 @@ def _sentence(mention: Mention) -> str:
     return plain[mention.obstacle] % named if mention.obstacle in plain else ""
 
 
-def _never_fits(mention: Mention) -> str:
-    if mention.missing is None:
-        text = gettext(
+def _not_covered(mentions: tuple[Mention, ...]) -> Iterator[str]:
+    resources = [resource_word(m.resource) for m in mentions if m.obstacle is Obstacle.NOT_COVERED]
+    if resources:
+        text = gettext("It can never start as it is: the queue has no quota for %(resource)s.")
+        yield text % {"resource": _listed(list(dict.fromkeys(resources)))}
+
+
+def _too_big(mentions: tuple[Mention, ...], *, in_vain: bool) -> Iterator[str]:
+    """One sentence for all that goes beyond a flavor; one more where the amounts are not told."""
+    beyond: dict[str, dict[str, int | None]] = {}
+    for mention in mentions:
+        if mention.obstacle is Obstacle.EXCEEDS_MAXIMUM:
+            missing = beyond.setdefault(mention.flavor, {})
+            told = [each for each in (mention.missing, missing.get(mention.resource)) if each is not None]
+            missing[mention.resource] = max(told, default=None)
+    for flavor, missing in beyond.items():
+        amounts = [amount_text(amount, resource) for resource, amount in missing.items() if amount is not None]
+        words = [resource_word(resource) for resource, amount in missing.items() if amount is None]
+        if amounts:
+            yield _beyond(in_vain=in_vain) % {"flavor": flavor_text(flavor), "amount": _listed(amounts)}
+        if words:
+            yield _beyond_untold(in_vain=in_vain) % {"flavor": flavor_text(flavor), "resource": _listed(words)}
+
+
+def _beyond(*, in_vain: bool) -> str:
+    if in_vain:
+        return gettext(
+            "It can never start as it is: in %(flavor)s it asks for %(amount)s more than the queue may ever use."
+        )
+    return gettext("It is too big for %(flavor)s: it asks for %(amount)s more than the queue may ever use there.")
+
+
+def _beyond_untold(*, in_vain: bool) -> str:
+    if in_vain:
+        return gettext(
             "It can never start as it is: it asks for more %(resource)s of %(flavor)s than the queue may use."
         )
-        return text % {"resource": resource_word(mention.resource), "flavor": flavor_text(mention.flavor)}
-    text = gettext(
-        "It can never start as it is: in %(flavor)s it asks for %(amount)s more than the queue may ever use."
-    )
-    return text % {"flavor": flavor_text(mention.flavor), "amount": amount_text(mention.missing, mention.resource)}
+    return gettext("It is too big for %(flavor)s: it asks for more %(resource)s than the queue may use there.")

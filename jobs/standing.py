@@ -37,7 +37,11 @@ def standing(workload: Workload, reason: Reason | None, own: int = 0, borrowed: 
     if not workload.priority_class and not workload.is_over:
         sentences.append(gettext("It has no priority class, so it is among the first to be evicted."))
     actor = _actor(workload, reason)
-    return Standing(tuple(filter(None, sentences)), _todo(workload, actor, borrowed), actor)
+    if reason and reason.is_too_big and actor is Actor.OWNER:
+        todo = gettext("Make the job smaller and submit it again, or ask the platform admin for more quota.")
+    else:
+        todo = _todo(workload, actor, borrowed)
+    return Standing(tuple(filter(None, sentences)), todo, actor)
 
 
 def _what_is(workload: Workload) -> str:

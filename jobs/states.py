@@ -1,10 +1,13 @@
 """The states people see, from Kueue's conditions. The only reader of conditions for that purpose."""
 
+from collections import defaultdict
+from collections.abc import Iterable
+
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
 from scheduling import names
-from scheduling.messages import Obstacle, parse_pending
+from scheduling.messages import Mention, Obstacle, parse_pending
 from scheduling.objects import Condition, Workload
 
 
@@ -81,5 +84,19 @@ def _needs_a_change(reserved: Condition) -> bool:
     """Whether waiting alone cannot help: Kueue says so by the reason or, up to 0.19, in the message only."""
     if reserved.reason in names.INADMISSIBLE_REASONS:
         return True
-    mentions = parse_pending(reserved.message).mentions
-    return bool(mentions) and all(mention.obstacle in _LASTING for mention in mentions)
+    return can_never_start(parse_pending(reserved.message).mentions)
+
+
+def can_never_start(mentions: Iterable[Mention]) -> bool:
+    """Whether it is in vain to wait, as far as the message tells: for some pod set no flavor is left that might come
+    free. A flavor that is too small in one resource does not help by being merely taken in another."""
+    by_pod_set: dict[str, list[Mention]] = defaultdict(list)
+    for mention in mentions:
+        by_pod_set[mention.pod_set].append(mention)
+    return any(_is_in_vain(told) for told in by_pod_set.values())
+
+
+def _is_in_vain(mentions: list[Mention]) -> bool:
+    lasting = {mention.flavor for mention in mentions if mention.obstacle in _LASTING}
+    is_covered = all(mention.obstacle is not Obstacle.NOT_COVERED for mention in mentions)
+    return not is_covered or all(mention.flavor in lasting for mention in mentions)

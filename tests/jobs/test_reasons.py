@@ -54,6 +54,36 @@ def test_what_can_never_fit() -> None:
     )
 
 
+def test_all_that_can_never_fit_in_a_flavor_is_said_once() -> None:
+    gpus, cores = maximum("nvidia.com/gpu", "h100", "64", "20"), maximum("cpu", "h100", "200", "104")
+    taken, more = unused("vpc.amazonaws.com/efa", "h100", "2"), maximum("nvidia.com/gpu", "h100", "72", "20")
+    told = "It can never start as it is: in h100 it asks for 52 GPUs and 96 CPU cores more than the queue may ever use."
+    assert sentences(f"{POD_SET}{gpus}, {cores}, {more}, {taken}") == (told,)
+    limits = [f"borrowing limit for {resource} in flavor h100 exceeded" for resource in ("nvidia.com/gpu", "cpu")]
+    assert sentences(POD_SET + ", ".join(limits)) == (
+        "It can never start as it is: it asks for more GPU and CPU of h100 than the queue may use.",
+    )
+
+
+def test_what_no_flavor_of_the_queue_offers_is_said_once() -> None:
+    message = "resource example.com/quantum unavailable in ClusterQueue, resource cpu unavailable in ClusterQueue"
+    assert sentences(POD_SET + message) == (
+        "It can never start as it is: the queue has no quota for example.com/quantum and CPU.",
+    )
+
+
+def test_too_big_for_one_flavor_only() -> None:
+    here, there = maximum("nvidia.com/gpu", "h100", "64", "20"), unused("nvidia.com/gpu", "a100", "4")
+    assert sentences(f"{POD_SET}{here}, {there}") == (
+        "Not enough is free in a100: 4 GPUs more needed.",
+        "It is too big for h100: it asks for 44 GPUs more than the queue may ever use there.",
+    )
+    untold = "borrowing limit for nvidia.com/gpu in flavor h100 exceeded"
+    assert "It is too big for h100: it asks for more GPU than the queue may use there." in sentences(
+        f"{POD_SET}{untold}, {there}"
+    )
+
+
 def test_a_missing_amount_that_is_not_told_is_not_0() -> None:
     (sentence,) = sentences(POD_SET + "borrowing limit for nvidia.com/gpu in flavor h100 exceeded")
     assert sentence == "It can never start as it is: it asks for more GPU of h100 than the queue may use."
@@ -140,12 +170,26 @@ def test_a_workload_that_nobody_looked_at_yet() -> None:
 
 NEVER = POD_SET + maximum("nvidia.com/gpu", "h100", "64", "20")
 NOT_NOW = unused("nvidia.com/gpu", "h100", "4")
+NOT_NOW_ELSEWHERE = unused("nvidia.com/gpu", "a100", "4")
 ACTORS = {
     "no room now": (POD_SET + NOT_NOW, Actor.SCHEDULER),
     "victims are being stopped": ("in new words. Pending the preemption of 2 workload(s)", Actor.SCHEDULER),
     "another was faster": ("Workload no longer fits after processing another workload", Actor.SCHEDULER),
     "never fits": (NEVER, Actor.OWNER),
-    "never fits one flavor, has no room in the other": (f"{NEVER}, {NOT_NOW}", Actor.SCHEDULER),
+    "never fits, and has no room in the same flavor": (f"{NEVER}, {NOT_NOW}", Actor.OWNER),
+    "never fits one flavor, has no room in the other": (f"{NEVER}, {NOT_NOW_ELSEWHERE}", Actor.SCHEDULER),
+    "one pod set never fits": (
+        f"{NEVER}; couldn't assign flavors to pod set worker: {NOT_NOW_ELSEWHERE}",
+        Actor.OWNER,
+    ),
+    "no quota for a resource, no room in another": (
+        f"{POD_SET}{NOT_NOW}, resource example.com/quantum unavailable in ClusterQueue",
+        Actor.OWNER,
+    ),
+    "never fits, but victims are being stopped": (
+        f"{NEVER}; {NOT_NOW}. Pending the preemption of 2 workload(s)",
+        Actor.SCHEDULER,
+    ),
     "no such queue": ("LocalQueue main doesn't exist", Actor.OWNER),
     "bad requests": ("resources validation failed: odd", Actor.OWNER),
     "a stopped queue": ("ClusterQueue zebra-cq is inactive", Actor.PLATFORM),
@@ -163,6 +207,12 @@ ACTORS = {
 @pytest.mark.parametrize(("message", "actor"), ACTORS.values(), ids=ACTORS)
 def test_who_must_act(message: str, actor: Actor) -> None:
     assert waiting_reason(stored(Job().waits(message))).actor is actor
+
+
+def test_only_what_is_too_big_for_every_flavor_is_too_big() -> None:
+    assert waiting_reason(waiting(f"{NEVER}, {NOT_NOW}")).is_too_big
+    assert not waiting_reason(waiting(f"{NEVER}, {NOT_NOW_ELSEWHERE}")).is_too_big
+    assert not waiting_reason(waiting(POD_SET + NOT_NOW)).is_too_big
 
 
 def test_who_must_act_where_the_reason_alone_tells() -> None:

@@ -35,6 +35,12 @@ def test_a_waiting_one_says_why_and_who_must_act() -> None:
     assert (stands.todo, stands.actor) == ("Nothing: it starts by itself when there is room.", Actor.SCHEDULER)
 
 
+def test_one_that_is_too_big_is_to_be_made_smaller() -> None:
+    stands = standing(of(JobState.INADMISSIBLE), Reason(("It can never start.",), "", Actor.OWNER, is_too_big=True))
+    assert stands.sentences[0] == "It waits in the queue and cannot start as things are."
+    assert stands.todo == "Make the job smaller and submit it again, or ask the platform admin for more quota."
+
+
 def test_what_it_borrows_may_be_taken_back() -> None:
     stands = standing(of(JobState.RUNNING), None, own=1, borrowed=3)
     assert stands.sentences == ("It runs.", "Its GPUs: 1 own, 3 borrowed. What is borrowed may be taken back.")

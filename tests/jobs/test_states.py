@@ -15,7 +15,18 @@ CASES = {
     "no room now": (Job().waits(NOT_NOW), JobState.QUEUED),
     "never fits, by the message": (Job().waits(FITS_NEVER), JobState.INADMISSIBLE),
     "never fits, by the reason": (Job().waits("", reason="Misconfigured"), JobState.INADMISSIBLE),
-    "never fits one flavor, has no room in the other": (Job().waits(f"{FITS_NEVER}; {NOT_NOW}"), JobState.QUEUED),
+    "never fits, and has no room in the same flavor": (
+        Job().waits(f"{FITS_NEVER}; {NOT_NOW}"),
+        JobState.INADMISSIBLE,
+    ),
+    "never fits one flavor, has no room in the other": (
+        Job().waits(f"{FITS_NEVER}; {NOT_NOW.replace('h100', 'a100')}"),
+        JobState.QUEUED,
+    ),
+    "one pod set never fits, the other has no room": (
+        Job().waits(f"{FITS_NEVER}; {NOT_NOW.replace('h100', 'a100').replace('main', 'worker')}"),
+        JobState.INADMISSIBLE,
+    ),
     "an unknown reason": (Job().waits("", reason="Sulking"), JobState.QUEUED),
     "an unknown status": (Job().condition(names.QUOTA_RESERVED, None, 1), JobState.QUEUED),
     "reserved": (Job().reserve(1), JobState.RESERVED),
