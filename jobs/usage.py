@@ -1,13 +1,13 @@
 """A team's use of GPUs over time, from the hours rolled up: the reads behind the usage page. Buckets are UTC."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any, Final
 
-from django.db.models import Case, F, IntegerField, Q, QuerySet, Sum, TextChoices, Value, When
+from django.db.models import Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, Sum, TextChoices, Value, When
 from django.utils.translation import gettext_lazy as _
 
 from jobs.late import HOUR, hour_of
@@ -134,14 +134,18 @@ class _Reader:
     def __init__(self, team: Team, cluster: Cluster, closed: ClosedHours, edges: Sequence[datetime]) -> None:
         self.team, self.cluster, self.closed, self.edges = team, cluster, closed, edges
 
-    def read(self, cluster_queues: Iterable[str]) -> Mapping[Key, Sequence[Bucket]]:
-        """By (ClusterQueue, flavor, resource), for these queues and for those that the team used."""
+    def read(self, cluster_queues: Collection[str]) -> Mapping[Key, Sequence[Bucket]]:
+        """By (ClusterQueue, flavor, resource), for these queues, and for others in the hours in which the team used
+        them: at other times they were somebody else's."""
         found: dict[Key, list[Bucket]] = defaultdict(self._buckets)
         used = TeamHour.objects.filter(self._window(), team=self.team)
         for (queue, flavor, resource), bucket, sums in self._sums(used, _KEY, ("own", "borrowed")):
             found[queue, flavor, resource][bucket].add(**sums)
         names = {*cluster_queues, *(queue for queue, _, _ in found)}
         queues = QueueHour.objects.filter(self._window(), cluster_queue__in=names)
+        of_the_hour = {name: OuterRef(name) for name in ("cluster", "cluster_queue", "hour")}
+        then_used = Exists(TeamHour.objects.filter(team=self.team, **of_the_hour))
+        queues = queues.filter(Q(cluster_queue__in=cluster_queues) | then_used)
         for (queue, flavor, resource), bucket, sums in self._sums(queues, _KEY, _OF_QUEUE):
             found[queue, flavor, resource][bucket].add(**sums)
         pending = PendingHour.objects.filter(self._window(), team=self.team)

@@ -110,6 +110,16 @@ def test_a_queue_that_the_team_left_stays_in_its_past(shared: World, people: Peo
     assert only(people).total.own == 4 * MICROS
 
 
+def test_a_queue_of_others_is_told_of_only_in_the_hours_in_which_the_team_used_it(
+    shared: World, people: People
+) -> None:
+    shared.see(Job("away", queue="vision-queue", gpus=2).admit(5).finish(50))
+    close(shared, 3)
+    visited = only(people, queue="vision-queue")
+    assert bucket(visited, START).guaranteed == 8 * MICROS
+    assert {each.guaranteed + each.lent_high for each in visited.buckets if each.start > START} == {0}
+
+
 def test_buckets_of_every_period_hold_the_same_in_all(shared: World, people: People) -> None:
     shared.see(job := Job(gpus=3).admit(20))
     shared.now = minute(100)
