@@ -8,11 +8,14 @@ from django.utils.text import get_text_list
 from django.utils.translation import gettext, ngettext
 
 from jobs.amounts import amount_text, resource_word
+from jobs.eviction_words import why_evicted
 from jobs.models import Workload
 from jobs.states import JobState, can_never_start
 from jobs.time_to_start import Actor
 from scheduling import names
+from scheduling.evictions import EvictionReason, worded_reason
 from scheduling.messages import Mention, Obstacle, parse_pending
+from scheduling.preemption_messages import parse_preemption
 from teams.gpu_models import gpu_model
 
 _MOST = 4
@@ -54,6 +57,21 @@ def waiting_reason(workload: Workload) -> Reason:
     if not reserved:
         text = gettext("The cluster has not looked at it yet: jobs ahead of it come first.")
         return Reason((text,), "", Actor.SCHEDULER)
+    evicted = worded_reason(raw)
+    if evicted:
+        return _since_evicted(workload, evicted, raw)
+    return _why_pending(workload, raw)
+
+
+def _since_evicted(workload: Workload, told: EvictionReason, raw: str) -> Reason:
+    """Kueue leaves the message of the eviction in place until it looks at the workload again."""
+    rule = parse_preemption(raw).reason or str(workload.condition(names.PREEMPTED).get("reason"))
+    cause = why_evicted(told, rule) or gettext("Another job took its place.")
+    not_since = gettext("The cluster has not looked at it since: jobs ahead of it come first.")
+    return Reason((cause, not_since), raw, Actor.SCHEDULER)
+
+
+def _why_pending(workload: Workload, raw: str) -> Reason:
     message = parse_pending(raw)
     in_vain = not message.preempting and can_never_start(message.mentions)
     sentences = list(dict.fromkeys(_sentences(_binding(message.mentions), in_vain=in_vain)))

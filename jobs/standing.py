@@ -41,7 +41,7 @@ def standing(workload: Workload, reason: Reason | None, own: int = 0, borrowed: 
         todo = gettext("Make the job smaller and submit it again, or ask the platform admin for more quota.")
     else:
         todo = _todo(workload, actor, borrowed)
-    return Standing(tuple(filter(None, sentences)), todo, actor)
+    return Standing(tuple(filter(None, dict.fromkeys(sentences))), todo, actor)
 
 
 def _what_is(workload: Workload) -> str:

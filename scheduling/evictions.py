@@ -44,8 +44,11 @@ def eviction_reason(spelled: str) -> EvictionReason | None:
 
 def past_reason(message: str) -> EvictionReason | None:
     """What an eviction was that is told as past (“Previously: …”); None for other messages and unknown wording."""
-    if not message.startswith(_PREVIOUSLY):
-        return None
+    return worded_reason(message) if message.startswith(_PREVIOUSLY) else None
+
+
+def worded_reason(message: str) -> EvictionReason | None:
+    """What eviction a message tells of, past or not; None for other messages and unknown wording."""
     told = message.removeprefix(_PREVIOUSLY)
     if told.startswith(_DEACTIVATED):
         return EvictionReason(names.DEACTIVATED, None if told.startswith(f"{_DEACTIVATED} due to ") else "")

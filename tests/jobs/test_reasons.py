@@ -1,7 +1,7 @@
 import pytest
 
 from jobs.models import Workload
-from jobs.reasons import flavor_text, waiting_reason
+from jobs.reasons import Reason, flavor_text, waiting_reason
 from jobs.states import state_of
 from jobs.time_to_start import Actor
 from tests.stories import Job
@@ -150,6 +150,38 @@ def test_other_obstacles_in_words(message: str, words: str) -> None:
 
 def test_a_queue_name_in_the_message_is_not_repeated() -> None:
     assert "zebra" not in " ".join(sentences("ClusterQueue zebra-cq is inactive"))
+
+
+PREEMPTED = "Preempted to accommodate a workload (UID: a, JobUID: UNKNOWN) due to "
+NOT_SINCE = "The cluster has not looked at it since: jobs ahead of it come first."
+
+
+@pytest.mark.parametrize("prefix", ["", "Previously: "])
+@pytest.mark.parametrize(
+    ("message", "cause"),
+    [
+        (
+            f"{PREEMPTED}reclamation within the cohort; preemptor path: /root/a; preemptee path: /root/b",
+            "It ran on borrowed quota, and the lender took it back.",
+        ),
+        (
+            f"{PREEMPTED}prioritization in the ClusterQueue",
+            "A job of higher priority in the same queue needed its place.",
+        ),
+        ("Exceeded the PodsReady timeout team-a/train", "Its pods were not ready in time."),
+        ("The workload is deactivated due to exceeding the maximum number of retries", "It was switched off."),
+        (f"{PREEMPTED}the moon", "Another job took its place."),
+    ],
+)
+def test_one_that_was_evicted_and_not_looked_at_since(prefix: str, message: str, cause: str) -> None:
+    reason = waiting_reason(waiting(prefix + message))
+    assert reason == Reason((cause, NOT_SINCE), prefix + message, Actor.SCHEDULER)
+
+
+def test_an_older_sentence_is_explained_by_the_condition() -> None:
+    job = Job().admit(1).evict(2, message=PREEMPTED.replace(" due to ", "")).release(3, PREEMPTED)
+    told = "It ran on borrowed quota, and the lender took it back."
+    assert waiting_reason(stored(job)).sentences == (told, NOT_SINCE)
 
 
 def test_words_that_the_portal_does_not_know_are_said_to_be_unknown() -> None:

@@ -74,6 +74,14 @@ def test_why_it_was_stopped(reason: str, preempted: str, sentence: str) -> None:
         assert sentence not in standing(of(state, **evicted(reason, preempted)), None).sentences
 
 
+def test_the_cause_is_said_once() -> None:
+    cause = "Nodes that it ran on failed."
+    stands = standing(
+        of(JobState.INTERRUPTED, **evicted("NodeFailures")), Reason((cause, "Wait."), "", Actor.SCHEDULER)
+    )
+    assert stands.sentences == ("It was stopped and will be queued again.", cause, "Wait.")
+
+
 def test_one_that_is_gone_waits_no_more() -> None:
     stands = standing(of(JobState.QUEUED, gone_after=START, gone_before=START), None)
     assert stands.sentences == ("It was deleted from the cluster.",)

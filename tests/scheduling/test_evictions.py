@@ -1,6 +1,6 @@
 import pytest
 
-from scheduling.evictions import EvictionReason, eviction_reason, past_reason
+from scheduling.evictions import EvictionReason, eviction_reason, past_reason, worded_reason
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,9 @@ def test_what_is_no_eviction(spelled: str) -> None:
 def test_the_wording_of_a_past_eviction_tells_its_reason(message: str, reason: str, cause: str | None) -> None:
     assert past_reason(f"Previously: {message}") == EvictionReason(reason, cause)
     assert past_reason(message) is None
+    assert worded_reason(message) == worded_reason(f"Previously: {message}") == EvictionReason(reason, cause)
 
 
 def test_wording_that_nobody_knows_tells_no_reason() -> None:
     assert past_reason("Previously: it was time") is None
+    assert worded_reason("it was time") is None
