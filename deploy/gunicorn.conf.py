@@ -20,6 +20,7 @@ max_requests = 20_000  # a slow leak in a library never grows old
 max_requests_jitter = 2_000
 accesslog = None  # the portal writes a line per request itself
 control_socket_disable = True
+forwarder_headers = ""  # nobody in front may say under which path the portal stands
 
 
 def on_starting(server):

@@ -56,6 +56,28 @@ def no_null_characters(get_response: GetResponse) -> GetResponse:
     return middleware
 
 
+def utf_8_only(get_response: GetResponse) -> GetResponse:
+    """No page sends a form in another encoding, and Django fails at some of them even where it tells of the failure."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if (request.content_params or {}).get("charset", "utf-8").lower() not in ("utf-8", "utf8", "us-ascii"):
+            return HttpResponse("Only UTF-8 is understood.", status=415, content_type="text/plain")
+        return get_response(request)
+
+    return middleware
+
+
+def private_by_default(get_response: GetResponse) -> GetResponse:
+    """What one person was shown is kept by no cache on the way, and asked for anew each time."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        response.headers.setdefault("Cache-Control", "private, no-cache")
+        return response
+
+    return middleware
+
+
 def sign_in_for_parts(get_response: GetResponse) -> GetResponse:
     """A page whose sign-in ended goes to sign-in as a whole: its live part must not swallow the sign-in page."""
 

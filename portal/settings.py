@@ -51,6 +51,8 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "portal.middleware.request_line",  # below whitenoise: static files are not worth a line
+    "portal.middleware.utf_8_only",
+    "portal.middleware.private_by_default",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",

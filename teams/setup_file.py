@@ -89,11 +89,17 @@ def read_setup(text: str) -> Setup:
         content = yaml.load(text, _UniqueNames)  # noqa: S506 (a SafeLoader)
     except yaml.YAMLError as error:
         raise BadSetup([f"This is not YAML: {error}"]) from error
+    except (ValueError, RecursionError) as error:  # dates and numbers that are none, lists in lists in lists
+        raise BadSetup([f"A value in this file cannot be read: {_beginning(error)}."]) from error
     reader = _Reader()
     setup = reader.setup(reader.mapping(content, "the file", _ROOT))
     if reader.problems:
         raise BadSetup(reader.problems)
     return setup
+
+
+def _beginning(error: Exception) -> str:
+    return str(error)[:100].encode("ascii", "replace").decode()
 
 
 class _UniqueNames(yaml.SafeLoader):
@@ -123,6 +129,9 @@ class _Reader:
         unknown = set(map(str, value)) - allowed if allowed else set()
         if unknown:
             self.problems.append(f"{place} has unknown entries: {', '.join(sorted(unknown))}.")
+        others = [key for key in value if not isinstance(key, str | int) or isinstance(key, bool)]
+        if others:
+            self.problems.append(f"{place} has the name {others[0]!r}, which YAML takes for no text: put it in quotes.")
         return {str(key): entry for key, entry in value.items()}
 
     def entries(
@@ -145,6 +154,8 @@ class _Reader:
     def short(self, text: str, place: str, longest: int) -> str:
         if len(text) > longest:
             self.problems.append(f"{place} must be at most {longest} characters.")
+        if not text.isprintable():
+            self.problems.append(f"{place} holds a character that cannot be seen.")
         return text
 
     def truth(self, entry: Mapping[str, Any], name: str, place: str) -> bool:
@@ -198,6 +209,8 @@ class _Reader:
 
     def person(self, username: str, entry: Mapping[str, Any]) -> PersonSetup:
         place = f"people/{username}"
+        if not username or username != username.strip():
+            self.problems.append(f"people: {username!r} must be a name without spaces around it.")
         return PersonSetup(
             self.short(username, f"people: {username!r}", 150),
             self.text(entry, "name", place, longest=200, default=username),

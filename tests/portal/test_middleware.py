@@ -191,3 +191,28 @@ def test_nobody_signed_in_gets_no_part(address: str) -> None:
     response = Client().get(address, headers={"HX-Request": "true"})
     assert (response.status_code, response.content) == (204, b"")
     assert response["HX-Redirect"] == f"/sign-in/?next={address}"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("charset", ["utf-16", "utf-7", "utf-16; x=y"])
+def test_a_form_in_another_encoding_is_refused_before_anything_reads_it(charset: str) -> None:
+    token = "k" * 32
+    client = Client(enforce_csrf_checks=True, raise_request_exception=False)
+    client.cookies["csrftoken"] = token
+    sent = {"content_type": f"application/x-www-form-urlencoded; charset={charset}", "headers": {"X-CSRFToken": token}}
+    assert client.post("/sign-in/", b"user=member", **sent).status_code == 415
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("charset", ["utf-8", "UTF-8"])
+def test_forms_in_utf_8_are_read(charset: str) -> None:
+    sent = f"application/x-www-form-urlencoded; charset={charset}"
+    assert Client().post("/language/", b"language=pt-br", content_type=sent).status_code == 302
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/sign-in/", "/me/", "/gallery/", "/teams/research/", "/teams/research/usage/"])
+def test_no_cache_keeps_what_one_person_was_shown(people: People, address: str) -> None:
+    client = Client()
+    client.force_login(people.member)
+    assert "private" in client.get(address)["Cache-Control"]

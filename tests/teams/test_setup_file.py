@@ -174,3 +174,23 @@ def test_nothing_but_plain_data_is_read() -> None:
 def test_a_namespace_listed_twice_by_one_team_is_one() -> None:
     (team,) = read_setup("teams: {one: {hyperpod: [gpu], namespaces: {gpu: [hyperpod-ns-one]}}}").teams
     assert set(team.namespaces) == {("gpu", "hyperpod-ns-one")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["clusters: {a: {name: 2026-13-45}}", "people: {p: {name: " + "9" * 5000 + "}}", "[" * 3000, 'x: "\\ud800"'],
+)
+def test_values_that_cannot_be_read_are_told_in_a_sentence(text: str) -> None:
+    assert problems(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'people: {p: {name: "a\\0b"}}', 'people: {p: {email: "a\\0b"}}', 'people: {"": {}}', 'people: {" p": {}}',
+        'people: {"p\\0": {}}', "people: {yes: {}}", "people: {2026-11-29: {}}",
+        'clusters: {c: {kubeconfig: "/etc/\\0"}}',
+    ],
+)  # fmt: skip
+def test_names_that_nobody_can_see_or_type_are_refused(text: str) -> None:
+    assert problems(text)
