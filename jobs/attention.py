@@ -1,13 +1,15 @@
 """What needs a platform admin: jobs that are stuck, loop or lack a priority class, and cohorts that form a cycle."""
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import models
-from django.db.models import Count
 
-from jobs.models import Span, Workload
+from jobs.loops import LOOP_WITHIN, Decision, Loop, loops
+from jobs.models import Eviction, Span, Workload
 from jobs.models.workloads import WorkloadQuerySet
 from jobs.states import HOLDING, WAITING
 from scheduling.forest import plant
@@ -16,10 +18,6 @@ from teams.queues import current_queues
 
 STUCK_AFTER: Final = timedelta(minutes=10)
 """So long may an evicted job take to give its quota back before somebody should look."""
-
-LOOP_WITHIN: Final = timedelta(hours=1)
-LOOP_FROM: Final = 3
-"""So many evictions of one job within `LOOP_WITHIN` are a loop: it takes its quota back and is evicted again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +54,19 @@ def overdue(now: datetime) -> "models.QuerySet[Span]":
 
 
 def looping(cluster: Cluster, now: datetime) -> WorkloadQuerySet:
-    """Workloads evicted again and again."""
-    recent = Span.objects.filter(end=Span.End.EVICTED, released_before__gte=now - LOOP_WITHIN)
-    often = recent.values("workload").annotate(times=Count("pk")).filter(times__gte=LOOP_FROM)
-    found = Workload.objects.live().filter(cluster=cluster, pk__in=often.values("workload"))
-    return found.select_related("cluster").order_by("created_at")
+    """Workloads in a loop whose latest eviction was within the last `LOOP_WITHIN`."""
+    live = Workload.objects.live().filter(cluster=cluster)
+    since = now - LOOP_WITHIN
+    recent = Eviction.objects.filter(workload__in=live, decided_before__gte=since)
+    found = loops_of(set(recent.values_list("workload", flat=True)))
+    in_loops = [key for key, each in found.items() if any(loop.latest >= since for loop in each.values())]
+    return live.filter(pk__in=in_loops).select_related("cluster").order_by("created_at")
+
+
+def loops_of(workloads: Iterable[int]) -> dict[int, dict[Decision, Loop]]:
+    """By the key of the workload, each decision that belongs to a loop."""
+    decisions: dict[int, list[Decision]] = defaultdict(list)
+    evicted = Eviction.objects.filter(workload_id__in=list(workloads))
+    for key, after, before in evicted.values_list("workload_id", "decided_after", "decided_before"):
+        decisions[key].append(Decision(after, before))
+    return {key: loops(each) for key, each in decisions.items()}

@@ -69,13 +69,14 @@ SUMS = {
     "expected": Coalesce(Sum("lost_expected"), 0),
     "high": Coalesce(Sum("lost_high"), 0),
     "held": Coalesce(Sum("stopping"), 0),
+    "held_unknown": Count("pk", filter=Q(stopping__isnull=True)),
 }
 """What the database adds up of evictions; their columns are bounded so that it can."""
 
 
 def total_of(sums: Mapping[str, Any]) -> Total:
     """Of the values of SUMS."""
-    return Total(*(int(sums[name]) for name in ("low", "expected", "high", "held", "unknown")))
+    return Total(*(int(sums[name]) for name in ("low", "expected", "high", "held", "unknown", "held_unknown")))
 
 
 def page_of(found: Evictions, wanted: EvictionFilter, total: int) -> Page[Eviction]:

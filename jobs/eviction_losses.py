@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from jobs.lost_work import Checkpoints, Held, Loss, Work, gpu_seconds, loss
+from jobs.lost_work import Basis, Checkpoints, Held, Loss, Work, gpu_seconds, loss
 from jobs.models import Eviction, SpanUsage
 from scheduling import names
 from scheduling.quantities import saturate
@@ -34,6 +34,15 @@ def write_unseen_loss(eviction: Eviction, ran: timedelta, gpus: int) -> None:
     found = loss(Work(eviction.work), [Held(gpus, start, None)], start, eviction.decided_before, _known(eviction))
     eviction.basis, eviction.gpus = found.basis, gpus
     eviction.lost_low, eviction.lost_expected, eviction.lost_high = found.low, found.expected, found.high
+
+
+def run_of_unseen_loss(eviction: Eviction) -> timedelta | None:
+    """The run that such a loss was made of, None where the loss does not tell it."""
+    lost, interval = eviction.lost_high, eviction.checkpoint_seconds
+    is_whole = eviction.basis == Basis.WHOLE or (
+        eviction.basis == Basis.EXPECTED and lost is not None and lost < eviction.gpus * (interval or 0)
+    )
+    return timedelta(seconds=lost // eviction.gpus) if is_whole and lost and eviction.gpus else None
 
 
 def _known(eviction: Eviction) -> Checkpoints:

@@ -40,7 +40,7 @@ def sentences(told: Told) -> list[str]:
         found.append(gettext("Nobody saw it happen: the cluster's counter of evictions moved between two looks at it."))
     if told.loop:
         text = gettext("It is a loop: evicted %(count)d times, each within an hour of the one before.")
-        found.append(text % {"count": told.loop})
+        found.append(text % {"count": told.loop.size})
     return [*found, _what_became(eviction.workload, told.resumed_at)]
 
 

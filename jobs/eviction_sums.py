@@ -36,6 +36,7 @@ _KEYS: Final[dict[SumBy, tuple[Any, ...]]] = {
     SumBy.WEEK: (TruncWeek("decided_before", tzinfo=UTC),),
     SumBy.MONTH: (TruncMonth("decided_before", tzinfo=UTC),),
 }
+_LOSS: Final = ("lost_low", "lost_expected", "lost_high", "stopping")
 _IN_TIME: Final = (SumBy.WEEK, SumBy.MONTH)
 
 
@@ -66,11 +67,15 @@ def _by_key(found: Evictions, by: SumBy, sight: Sight) -> Iterator[tuple[str, in
 
 
 def _by_flavor(found: Evictions) -> Iterator[tuple[str, int, Total]]:
-    for flavors, expected_of_all in found.order_by().values_list("by_flavor", "lost_expected").iterator():
-        for flavor, (_, low, expected, high, stopping) in flavors.items():
-            yield gpu_model(flavor), 1, Total(low, expected, high, stopping)
-        if not flavors:
-            yield gettext("unknown"), 1, Total(unknown=int(expected_of_all is None))
+    for eviction in found.order_by().only("by_flavor", "gpus", *_LOSS).iterator():
+        open_ones = int(eviction.stopping is None)
+        for flavor, (_, low, expected, high, stopping) in eviction.by_flavor.items():
+            yield gpu_model(flavor), 1, Total(low, expected, high, stopping, 0, open_ones)
+        if not eviction.by_flavor:
+            low, expected, high, stopping = (getattr(eviction, column) or 0 for column in _LOSS)
+            unknown = int(eviction.lost_expected is None)
+            label = gettext("unknown type") if unknown or eviction.gpus else gettext("none")
+            yield label, 1, Total(low, expected, high, stopping, unknown, open_ones)
 
 
 def _label(by: SumBy, key: list[Any], sight: Sight) -> str:

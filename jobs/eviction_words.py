@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from django.utils.formats import number_format
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from jobs.amounts import gpu_hours_number, gpu_hours_text
 from jobs.lost_work import Basis, Total
@@ -117,6 +117,17 @@ def loss_note(eviction: Eviction) -> str:
         }
     notes = {Basis.EXACT: gettext("exact"), Basis.WHOLE: gettext("whole run"), Basis.EXPECTED: gettext("at most")}
     return notes.get(Basis(eviction.basis), "")
+
+
+def stopping_text(total: Total) -> str:
+    """What was held while stopping, as far as it is known: “0.3 GPU-h, and 1 unknown”."""
+    if not total.stopping_unknown:
+        return gpu_hours_text(total.stopping)
+    if not total.stopping:
+        return gettext("unknown")
+    count = total.stopping_unknown
+    text = ngettext("%(text)s, and %(count)d unknown", "%(text)s, and %(count)d unknown", count)
+    return text % {"text": gpu_hours_text(total.stopping), "count": count}
 
 
 def total_text(total: Total) -> str:

@@ -151,13 +151,14 @@ def _certain(basis: Basis, seconds: int) -> Loss:
 @dataclass(frozen=True, slots=True)
 class Total:
     """A sum of losses: a range as soon as one of them is only expected. `unknown` counts losses that are not in it;
-    `stopping` is what was held after the decisions, without work."""
+    `stopping` is what was held after the decisions, without work, `stopping_unknown` counts what is not in that."""
 
     low: int = 0
     expected: int = 0
     high: int = 0
     stopping: int = 0
     unknown: int = 0
+    stopping_unknown: int = 0
 
     def __add__(self, other: "Total") -> "Total":
         return Total(
@@ -166,6 +167,7 @@ class Total:
             self.high + other.high,
             self.stopping + other.stopping,
             self.unknown + other.unknown,
+            self.stopping_unknown + other.stopping_unknown,
         )
 
     @property

@@ -13,7 +13,7 @@ from scheduling.preemption_messages import preempted
 from teams.models import Cluster, Team
 from tests.pages.reading import rows, visit, words
 from tests.people import People
-from tests.stories import START, Job
+from tests.stories import START, Job, minute
 from tests.worlds import World
 
 pytestmark = pytest.mark.django_db
@@ -226,6 +226,44 @@ def test_an_eviction_that_nobody_saw_says_so(shared: World, people: People) -> N
     assert "Nobody saw it happen" in text
     assert "before the portal saw this job" in text
     assert "unknown 2 evictions Of 2 evictions the loss is not known" in words(visit(people.member, HISTORY))
+
+
+def test_what_nobody_saw_in_hours_is_no_loop_on_any_page(shared: World, people: People) -> None:
+    shared.is_read(START)
+    job = Job("often", gpus=4, created=-600)
+    shared.see(job.admit(-590), now=minute(-585))
+    for at in range(-500, -20, 48):
+        job.evict(at).release(at + 1).admit(at + 2)
+    shared.see(job.evict(-5), now=START, last_seen=minute(-580))
+    assert Eviction.objects.filter(observed=False).count() == 10
+    for text in (words(visit(people.member, HISTORY)), words(visit(people.member, WEEK)), page_of("often", people.member)):
+        assert "loop" not in text
+    assert {line["loop"] for line in lines(people.member)} == {""}
+    assert "0 in a loop" in words(visit(people.platform_admin, "/platform/"))
+
+
+def test_a_loop_is_one_on_every_page(shared: World, people: People) -> None:
+    shared.is_read(START)
+    job = Job("often", gpus=4, created=-60)
+    shared.see(job.admit(-50), now=minute(-50))
+    for at in (-45, -35, -25):
+        job.evict(at).release(at + 1).admit(at + 2)
+    shared.see(job.evict(-15), now=START, last_seen=minute(-49))
+    assert Eviction.objects.filter(observed=False).count() == 3
+    assert "loop, 4 times" in words(visit(people.member, HISTORY))
+    assert "evicted 4 times, each within an hour of the one before" in page_of("often", people.member)
+    assert "1 in a loop" in words(visit(people.platform_admin, "/platform/"))
+
+
+def test_what_was_held_while_stopping_is_unknown_and_not_nothing(shared: World, people: People) -> None:
+    shared.is_read(START)
+    job = Job("open").admit(-50)
+    shared.see(job)
+    shared.see(job.evict(-10))
+    assert rows(visit(people.member, f"{HISTORY}?sums=job"), "Job") == ["open 1 2.7 GPU-h unknown"]
+    assert "while the pods stopped: unknown" in words(visit(people.member, HISTORY))
+    assert "Held while stopping charged, no work done unknown" in page_of("open", people.member)
+    assert [line["stopping_gpu_seconds"] for line in lines(people.member)] == [""]
 
 
 @pytest.mark.parametrize(("text", "why"), [("soon", "it is not a duration"), ("-5m", "it must be more than 0")])

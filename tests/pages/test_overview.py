@@ -166,7 +166,7 @@ def test_what_needs_an_admin(read: World, people: People) -> None:
     assert "Without a priority class 1 evicted first" in text
     assert "Stuck or going round 1 stuck , 1 in a loop See them" in text
     assert "stuck hyperpod-ns-research Its eviction was decided more than 10 minutes ago" in text
-    assert "restless hyperpod-ns-research It was evicted three times or more within an hour" in text
+    assert "restless hyperpod-ns-research It was evicted three times or more, each within an hour" in text
 
 
 def test_cohorts_that_form_a_cycle(read: World, people: People) -> None:
