@@ -47,6 +47,8 @@ def standing(workload: Workload, reason: Reason | None, own: int = 0, borrowed: 
 def _what_is(workload: Workload) -> str:
     if workload.gone_before is not None and workload.state not in OVER:
         return gettext("It was deleted from the cluster.")
+    if workload.is_back_in_line:
+        return gettext("It was stopped and stands in line again.")
     plain = {
         JobState.QUEUED: gettext("It waits in the queue for quota."),
         JobState.INADMISSIBLE: gettext("It waits in the queue and cannot start as things are."),

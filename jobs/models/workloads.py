@@ -155,5 +155,10 @@ class Workload(models.Model):
     def is_over(self) -> bool:
         return self.state in OVER or self.gone_before is not None
 
+    @property
+    def is_back_in_line(self) -> bool:
+        """Interrupted, and queued again already."""
+        return self.state == JobState.INTERRUPTED and self.is_queued
+
     def condition(self, kind: str) -> dict[str, Any]:
         return self.conditions.get(kind) or {}

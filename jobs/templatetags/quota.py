@@ -55,6 +55,8 @@ _WHO = {Actor.OWNER: "you", Actor.SCHEDULER: "cluster", Actor.CLUSTER: "cluster"
 @register.simple_tag
 def state(workload: Workload) -> SafeString:
     """The workload's state as a pill: words, icon and tone."""
+    if workload.is_back_in_line:
+        return _pill(*_LOOKS[JobState.INTERRUPTED], gettext("Interrupted, queued again"))
     return state_pill(workload.state)
 
 
@@ -62,7 +64,10 @@ def state(workload: Workload) -> SafeString:
 def state_pill(name: str) -> SafeString:
     """A state that this release does not know is shown as it is called."""
     tone, picture = _LOOKS.get(JobState(name), ("unknown", "help")) if name in JobState else ("unknown", "help")
-    label = JobState(name).label if name in JobState else name
+    return _pill(tone, picture, str(JobState(name).label) if name in JobState else name)
+
+
+def _pill(tone: str, picture: str, label: str) -> SafeString:
     return format_html('<span class="pill pill--{}">{}{}</span>', tone, icon(picture), label)
 
 

@@ -74,6 +74,11 @@ def test_why_it_was_stopped(reason: str, preempted: str, sentence: str) -> None:
         assert sentence not in standing(of(state, **evicted(reason, preempted)), None).sentences
 
 
+def test_one_that_was_stopped_and_stands_in_line_again() -> None:
+    stands = standing(of(JobState.INTERRUPTED, is_queued=True), WHY)
+    assert stands.sentences == ("It was stopped and stands in line again.", "Not enough is free.")
+
+
 def test_the_cause_is_said_once() -> None:
     cause = "Nodes that it ran on failed."
     stands = standing(

@@ -179,7 +179,7 @@ def test_states_between_waiting_and_the_end(read: World, people: People) -> None
     for label in ("Quota reserved", "Preparing", "Giving capacity back"):
         assert label in running
     (waiting,) = rows(visit(people.member, URL), "Waiting now")
-    assert waiting.startswith("1 of 1 Interrupted, will be queued again interrupted")
+    assert waiting.startswith("1 of 1 Interrupted, queued again interrupted")
 
 
 def test_unknown_kinds_conditions_and_states_render(read: World, people: People) -> None:
