@@ -8,6 +8,7 @@ import structlog
 from celery import Celery, Task
 from celery.signals import setup_logging, task_postrun, task_prerun
 from django.conf import settings
+from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
@@ -41,14 +42,11 @@ app.conf.update(
     timezone="UTC",
 )
 if settings.CELERY_BROKER_URL.startswith("filesystem"):
-    for name in ("queue", "control"):
-        (settings.BROKER_DIR / name).mkdir(parents=True, exist_ok=True)
-    app.conf.broker_transport_options = {
-        "data_folder_in": str(settings.BROKER_DIR / "queue"),
-        "data_folder_out": str(settings.BROKER_DIR / "queue"),
-        "control_folder": str(settings.BROKER_DIR / "control"),
-        "store_processed": False,
-    }
+    TRANSPORT_ALIASES["filesystem"] = "portal.folder_broker:Transport"  # kombu's own reads files half written
+    folder = settings.BROKER_DIR / "queue"
+    folder.mkdir(parents=True, exist_ok=True)
+    app.conf.broker_transport_options = {"folder": str(folder)}
+    app.conf.worker_enable_remote_control = False  # it needs messages to everybody, which a folder has not
 else:
     app.conf.broker_transport_options = {"visibility_timeout": 900}
 app.autodiscover_tasks(["jobs"])
