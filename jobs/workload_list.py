@@ -139,6 +139,10 @@ class Tally:
     def of_wanted(self, wanted: WorkloadFilter) -> int:
         return self.groups[wanted.group] if not wanted.state else self.of(wanted.states)
 
+    def tabs(self, wanted: WorkloadFilter) -> list[tuple[Group, int]]:
+        """Of each group as many as it leads to; of the one in force as many as are shown."""
+        return [(group, self.of_wanted(wanted) if group == wanted.group else self.groups[group]) for group in Group]
+
     @property
     def groups(self) -> dict[Group, int]:
         counts = {group: self.of(STATES_OF[group]) for group in Group}

@@ -66,7 +66,7 @@ def _page(request: Request, reach: Reach, context: dict[str, Any]) -> HttpRespon
     list_context = {
         "wanted": wanted,
         "notes": notes,
-        "groups": [(group, counts.groups[group], wanted.group_link(group)) for group in Group],
+        "groups": [(group, count, wanted.group_link(group)) for group, count in counts.tabs(wanted)],
         "page": page,
         "pages": page_links(wanted, page.number, page.pages),
         "rows": rows_of(

@@ -158,6 +158,9 @@ def test_total_counters_and_groups_come_from_one_count(many: World) -> None:
     assert counts.groups == {Group.ALL: 6, Group.NOW: 4, Group.WAITING: 2, Group.RUNNING: 2, Group.ENDED: 2}
     assert counts.of_wanted(WorkloadFilter(group=Group.RUNNING)) == 2
     assert counts.of_wanted(WorkloadFilter(group=Group.RUNNING, state=JobState.GIVING_BACK)) == 1
+    giving_back = WorkloadFilter(group=Group.RUNNING, state=JobState.GIVING_BACK)
+    assert dict(counts.tabs(giving_back)) == {**counts.groups, Group.RUNNING: 1}
+    assert dict(counts.tabs(WorkloadFilter(group=Group.RUNNING))) == counts.groups
     assert tally(narrowed(reach_of_team("unknown"), WorkloadFilter(), START)).groups == dict.fromkeys(Group, 0)
 
 
