@@ -72,8 +72,9 @@ def _what_became(workload: Workload, resumed_at: datetime | None) -> str:
     return gettext("It started again.") if resumed_at else gettext("It has not started again.")
 
 
-def steps(told: Told, queued_at: datetime) -> list[Step]:
-    """Queued, admitted, evicted, released, admitted again; of what is not known the step says so."""
+def steps(told: Told, queued_at: datetime, unseen: int) -> list[Step]:
+    """Queued, admitted, evicted, released, admitted again; of what is not known the step says so. `unseen`: how many
+    evictions nobody saw since it was queued: what lay between is then not known."""
     eviction = told.eviction
     span: Any = eviction.span
     admitted = span.admitted_at if span else None
@@ -81,7 +82,11 @@ def steps(told: Told, queued_at: datetime) -> list[Step]:
     released = span.released_before if span and span.released_after == span.released_before else None
     found = [Step(queued_at, gettext("Queued"), eviction.priority_class or gettext("no priority class"))]
     detail = _gpus(eviction.gpus) if eviction.gpus else ""
-    found.append(Step(admitted, gettext("Admitted"), detail, "run", _gap(gettext("waited"), queued_at, admitted)))
+    waited = None if unseen else _gap(gettext("waited"), queued_at, admitted)
+    if unseen:
+        text = ngettext("%(count)d eviction that nobody saw", "%(count)d evictions that nobody saw", unseen)
+        found.append(Step(None, text % {"count": unseen}, gettext("It was admitted and evicted in between."), "bad"))
+    found.append(Step(admitted, gettext("Admitted"), detail, "run", waited))
     title = gettext("Evicted: %(reason)s") % {"reason": told.label}
     taken = told.taken_by.text if told.taken_by else ""
     found.append(Step(decided, title, taken, "bad", _gap(gettext("ran for"), admitted, decided)))

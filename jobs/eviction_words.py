@@ -110,6 +110,8 @@ def loss_text(eviction: Eviction) -> str:
 def loss_note(eviction: Eviction) -> str:
     """How well it is known."""
     low, high = eviction.lost_low, eviction.lost_high
+    if is_before_first_checkpoint(eviction):
+        return gettext("whole run")
     if low is not None and high is not None and low != high:
         return gettext("expected, %(low)s to %(high)s") % {
             "low": gpu_hours_number(low),
@@ -117,6 +119,18 @@ def loss_note(eviction: Eviction) -> str:
         }
     notes = {Basis.EXACT: gettext("exact"), Basis.WHOLE: gettext("whole run"), Basis.EXPECTED: gettext("at most")}
     return notes.get(Basis(eviction.basis), "")
+
+
+def basis_text(eviction: Eviction) -> str:
+    """What the loss is made of."""
+    if is_before_first_checkpoint(eviction):
+        return gettext("the whole run: it was evicted before half its first checkpoint interval had passed")
+    return str(Basis(eviction.basis).label)
+
+
+def is_before_first_checkpoint(eviction: Eviction) -> bool:
+    """Whether what is expected of the interval is all that there was."""
+    return eviction.basis == Basis.EXPECTED and eviction.lost_expected == eviction.lost_high != eviction.lost_low
 
 
 def stopping_text(total: Total) -> str:

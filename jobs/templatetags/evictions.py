@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from jobs.amounts import gpu_hours_text
-from jobs.eviction_words import stopping_text, total_text
+from jobs.eviction_words import basis_text, stopping_text, total_text
 from jobs.models import Eviction
 from portal.templatetags.ui import moment
 from portal.times import duration_text
@@ -18,6 +18,7 @@ register = template.Library()
 
 register.simple_tag(gpu_hours_text, name="gpu_hours")
 register.simple_tag(total_text, name="lost")
+register.simple_tag(basis_text, name="basis")
 register.simple_tag(stopping_text, name="stopping")
 
 

@@ -35,6 +35,7 @@ def eviction_page(request: Request, cluster: str, uid: str, key: int) -> HttpRes
         raise Http404("There is no such eviction of this workload.")
     eviction.workload = workload
     (row,) = told([eviction], sight_of(request.user, [workload.cluster]))
+    queued_at = _queued_at(eviction)
     sees_raw = may_see_raw(request, team)
     context: dict[str, Any] = {
         "workload": workload,
@@ -43,7 +44,7 @@ def eviction_page(request: Request, cluster: str, uid: str, key: int) -> HttpRes
         "eviction": eviction,
         "flavors": [(flavor, amounts[0]) for flavor, amounts in eviction.by_flavor.items()],
         "sentences": sentences(row),
-        "steps": steps(row, _queued_at(eviction)),
+        "steps": steps(row, queued_at, _unseen_since(queued_at, eviction)),
         "advice": advice(eviction, _guaranteed(eviction)),
         "notes": checkpoint_notes(eviction),
         "outage": outage(eviction, row.resumed_at or workload.gone_before or request.facts.now),
@@ -61,6 +62,14 @@ def _queued_at(eviction: Eviction) -> datetime:
     before = eviction.workload.spans.filter(released_before__lte=start).order_by("-released_before").first()
     ended = before.released_before if before else None
     return ended or eviction.workload.created_at
+
+
+def _unseen_since(queued_at: datetime, eviction: Eviction) -> int:
+    """How many evictions ended holds that nobody saw, after it was queued and before the hold that this one ended."""
+    if eviction.span is None:
+        return 0
+    unseen = eviction.workload.evictions.filter(observed=False, span__isnull=True)
+    return unseen.filter(decided_before__gt=queued_at, decided_before__lte=eviction.span.reserved_at).count()
 
 
 def _guaranteed(eviction: Eviction) -> dict[str, int]:

@@ -236,10 +236,44 @@ def test_what_nobody_saw_in_hours_is_no_loop_on_any_page(shared: World, people: 
         job.evict(at).release(at + 1).admit(at + 2)
     shared.see(job.evict(-5), now=START, last_seen=minute(-580))
     assert Eviction.objects.filter(observed=False).count() == 10
-    for text in (words(visit(people.member, HISTORY)), words(visit(people.member, WEEK)), page_of("often", people.member)):
+    for text in (page_of("often", people.member), *(words(visit(people.member, at)) for at in (HISTORY, WEEK))):
         assert "loop" not in text
     assert {line["loop"] for line in lines(people.member)} == {""}
     assert "0 in a loop" in words(visit(people.platform_admin, "/platform/"))
+
+
+def test_a_wait_is_not_claimed_where_evictions_in_between_were_not_seen(shared: World, people: People) -> None:
+    shared.is_read(START)
+    job = Job("often", gpus=4, created=-600)
+    for at in (-500, -400, -300):
+        job.admit(at).evict(at + 10).release(at + 11)
+    shared.see(job.admit(-60), now=minute(-50))
+    shared.see(job.evict(-5), now=START)
+    text = page_of("often", people.member)
+    assert "3 evictions that nobody saw It was admitted and evicted in between." in text
+    assert "waited" not in text
+    assert "ran for 55 min" in text
+
+
+def test_less_than_half_an_interval_loses_the_whole_run(shared: World, people: People) -> None:
+    shared.is_read(START)
+    Team.objects.update(checkpoint_seconds=7200)
+    job = Job("short", gpus=4, created=-50).admit(-40)
+    shared.see(job)
+    shared.see(job.evict(-30))
+    text = page_of("short", people.member)
+    assert "0.7 GPU-h whole run" in text
+    assert "the whole run: it was evicted before half its first checkpoint interval had passed." in text
+    assert "expected" not in text
+    line = lines(people.member)[0]
+    assert [line[f"lost_gpu_seconds{part}"] for part in ("", "_at_least", "_at_most")] == ["2400", "0", "2400"]
+
+
+def test_an_unseen_eviction_in_a_list_is_dated_in_one_sentence(shared: World, people: People) -> None:
+    shared.is_read(START)
+    job = Job("gone", created=-600).admit(-500).evict(-400).release(-399).admit(-300)
+    shared.see(job, now=START)
+    assert re.search(r"^before [^a]*\d\d:\d\d", rows(visit(people.member, HISTORY), "Evictions")[0])
 
 
 def test_a_loop_is_one_on_every_page(shared: World, people: People) -> None:
