@@ -74,7 +74,25 @@ def test_not_found_is_not_found_whatever_the_reason(people: People, address: str
     response = client.get(address)
     assert response.status_code == 404
     assert "<h1>Not found</h1>" in response.text
-    assert "vision" not in response.text.lower()
+    assert "vision" not in response.text.lower().replace(address, "")  # which the switch of language leads back to
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/nothing/", "/platform/"])
+def test_refusals_keep_menu_search_and_language_for_those_who_are_signed_in(people: People, address: str) -> None:
+    client = Client()
+    client.force_login(people.member)
+    text = client.get(address).text
+    for part in ('href="/teams/research/"', 'role="search"', 'name="language"', 'action="/sign-out/"'):
+        assert part in text
+
+
+@pytest.mark.django_db
+def test_not_found_offers_nothing_to_a_person_nobody_knows() -> None:
+    response = Client().get("/nothing/")
+    assert (response.status_code, "<h1>Not found</h1>" in response.text) == (404, True)
+    for part in ("<nav", "<form", "/sign-out/"):
+        assert part not in response.text
 
 
 @pytest.mark.django_db
