@@ -91,6 +91,21 @@ def test_bars_are_drawn_on_paper(visit: Visit) -> None:
     assert own.evaluate("(each) => getComputedStyle(each).fill") == "rgb(35, 100, 196)"
 
 
+@pytest.mark.parametrize("width", [320, 360, 700, 1280])
+def test_what_stands_on_a_bar_does_not_overlap(visit: Visit, width: int) -> None:
+    page = visit("platform-admin", "/gallery/", width=width, language="pt-BR")
+    assert page.evaluate(_OVERLAPPING) == []
+
+
+# Labels above and below a bar: the tick's and the end's may meet in both places
+_OVERLAPPING = """() => [...document.querySelectorAll(".qrow .qbar")].flatMap((bar) => {
+    const texts = [...bar.querySelectorAll("text:not(.q-seg-txt)")].map((each) => [each, each.getBoundingClientRect()]);
+    return texts.flatMap(([one, a], n) => texts.slice(n + 1)
+        .filter(([, b]) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+        .map(([other]) => `${one.textContent} / ${other.textContent}`));
+})"""
+
+
 def test_nothing_moves_for_those_who_ask(visit: Visit, addresses: Addresses) -> None:
     page = visit("platform-admin", reduced_motion="reduce")
     moving = """() => [...document.querySelectorAll("*")].filter((each) => {
