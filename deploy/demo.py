@@ -5,6 +5,7 @@ Nothing outside is needed: SQLite, a broker of folders, everything under var/. L
 
 import argparse
 import base64
+import fcntl
 import os
 import secrets
 import shlex
@@ -16,10 +17,12 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import IO, Any
 
 import django
 from django.core.management import call_command
 from honcho.manager import Manager
+from honcho.process import Process
 
 ROOT = Path(__file__).resolve().parent.parent
 VAR = Path(os.environ.get("PORTAL_VAR", ROOT / "var")).resolve()
@@ -37,12 +40,25 @@ def main() -> int:
     parser.add_argument("--cluster", choices=CLUSTERS, default="emulator")
     cluster = parser.parse_args().cluster
     VAR.mkdir(parents=True, exist_ok=True)
+    held = hold(VAR / "demo.lock")
     kubeconfig = VAR / f"{cluster}.kubeconfig"
     kubeconfig.unlink(missing_ok=True)  # processes that need the cluster wait until it is written again
     port = free_port(int(os.environ.get("PORT", FIRST_PORT)))
     environment = demo_environment(port, kubeconfig)
     prepare(environment)
-    return supervise(cluster, kubeconfig, port, environment)
+    with held:
+        return supervise(cluster, kubeconfig, port, environment)
+
+
+def hold(path: Path) -> IO[str]:
+    """The file, locked for this process and those forked from it: two demos would write two clusters in one ledger."""
+    lock = path.open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        told = f"Another `make run` uses {path.parent}. End it, or set PORTAL_VAR to another folder."
+        raise SystemExit(told) from None
+    return lock
 
 
 def free_port(first: int) -> int:
@@ -98,18 +114,50 @@ def supervise(cluster: str, kubeconfig: Path, port: int, environment: dict[str, 
     python, waiting = shlex.quote(PYTHON), shlex.quote(str(kubeconfig))
     after_cluster = f"while [ ! -s {waiting} ]; do sleep 0.1; done; exec {python}"
     arguments = CLUSTERS[cluster].format(var=shlex.quote(str(VAR)), kubeconfig=waiting)
-    manager = Manager()
+    manager = Together()
     for name, command in {
         "cluster": f"exec {python} {arguments}",
         "web": f"exec {python} -m gunicorn --config deploy/gunicorn.conf.py --log-level warning",
-        "worker": f"{after_cluster} -m celery --app portal worker --beat --concurrency 2 --loglevel WARNING",
+        "worker": f"{after_cluster} -m celery --app portal worker --concurrency 2 --loglevel WARNING",
+        "beat": f"{after_cluster} -m celery --app portal beat --loglevel WARNING",
         "watcher": f"{after_cluster} manage.py watch_clusters",
     }.items():
         manager.add_process(name, command, quiet=False, env=environment, cwd=str(ROOT))
     threading.Thread(target=greet, args=(port,), daemon=True).start()
     signal.signal(signal.SIGHUP, lambda *_: manager.terminate())
     manager.loop()
+    if manager.ended:
+        print(f"\n  {manager.ended} ended by itself, and the portal with it. What it last said is above.\n", flush=True)
+        return manager.returncode or 1
     return 0 if manager.returncode in (None, _INTERRUPTED) else manager.returncode
+
+
+class Together(Manager):
+    """Ends all processes when one ends, and keeps which: `ended` is its name, or nothing."""
+
+    ended = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._process_ctor = Attended
+
+    def terminate(self) -> None:
+        if not self._terminating:
+            self.ended = next((name for name, process in self._processes.items() if "returncode" in process), "")
+        super().terminate()
+
+
+class Attended(Process):
+    """Runs in a process between the demo and the command; ends the command when the demo was killed."""
+
+    def run(self, *arguments: Any) -> None:
+        threading.Thread(target=self._attend, args=(os.getppid(),), daemon=True).start()
+        super().run(*arguments)
+
+    def _attend(self, demo: int) -> None:
+        while os.getppid() == demo:
+            time.sleep(0.5)
+        self._child.terminate()
 
 
 def greet(port: int) -> None:

@@ -1,10 +1,11 @@
-"""`make run`: ready, signed in, shown, and gone without a trace."""
+"""`make run`: ready, signed in, shown, alone in its folder, and gone without a trace however it ends."""
 
 import os
 import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,27 +16,72 @@ from tests.services.portal import ROOT, wait_until
 
 pytestmark = pytest.mark.services
 
+COMMAND = [sys.executable, "deploy/demo.py"]
+PROCESSES = {"cluster", "web", "worker", "beat", "watcher"}
 
-def test_demo_shows_a_team_and_ends_every_process(tmp_path: Path) -> None:
-    log = tmp_path / "demo.log"
-    environment = {**os.environ, "PORTAL_VAR": str(tmp_path), "PORT": str(free_port())}
-    with log.open("wb") as output:
-        demo = subprocess.Popen(
-            [sys.executable, "deploy/demo.py"], cwd=ROOT, env=environment, stdout=output, stderr=output
-        )
+
+class Demo:
+    """`make run` in a folder of its own; what it says is in `log`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.log = folder / "demo.log"
+        self.environment = {**os.environ, "PORTAL_VAR": str(folder), "PORT": str(free_port())}
+        with self.log.open("wb") as output:
+            self.process = subprocess.Popen(COMMAND, cwd=ROOT, env=self.environment, stdout=output, stderr=output)
+
+    def said(self) -> str:
+        return self.log.read_text()
+
+    def started(self) -> dict[str, int]:
+        """Process ids by name."""
+        return {name: int(pid) for name, pid in re.findall(r"(\w+) started \(pid=(\d+)\)", self.said())}
+
+    def wait_until_started(self) -> None:
+        wait_until(lambda: set(self.started()) == PROCESSES, "every process", 90)
+
+    def left(self) -> list[str]:
+        return [name for name, pid in self.started().items() if Path(f"/proc/{pid}").exists()]
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[Demo]:
+    demo = Demo(tmp_path)
     try:
-        wait_until(lambda: "The portal is ready" in log.read_text(), "the demo", 90)
-        address = re.search(r"The portal is ready: (http://127\.0\.0\.1:\d+/)", log.read_text())
-        assert address
-        page = team_page(address[1])
-        wait_until(lambda: "own, " in team_page(address[1]), "the team's quota", 60)
-        assert "Demo" in page
+        yield demo
     finally:
-        started = [int(pid) for pid in re.findall(r"started \(pid=(\d+)\)", log.read_text())]
-        demo.send_signal(signal.SIGINT)
-        assert demo.wait(30) == 0
-    assert len(started) == 4
-    assert [pid for pid in started if Path(f"/proc/{pid}").exists()] == []
+        demo.process.send_signal(signal.SIGINT)
+        demo.process.wait(30)
+
+
+def test_demo_shows_a_team_and_ends_every_process(demo: Demo) -> None:
+    wait_until(lambda: "The portal is ready" in demo.said(), "the demo", 90)
+    address = re.search(r"The portal is ready: (http://127\.0\.0\.1:\d+/)", demo.said())
+    assert address
+    assert "Demo" in team_page(address[1])
+    wait_until(lambda: "own, " in team_page(address[1]), "the team's quota", 60)
+    demo.process.send_signal(signal.SIGINT)
+    assert demo.process.wait(30) == 0
+    assert set(demo.started()) == PROCESSES
+    assert demo.left() == []
+    assert "by itself" not in demo.said()
+
+
+def test_a_second_demo_in_one_folder_is_refused_and_one_that_loses_a_process_names_it(demo: Demo) -> None:
+    demo.wait_until_started()
+    second = subprocess.run(COMMAND, cwd=ROOT, env=demo.environment, capture_output=True, text=True, timeout=60)
+    assert second.returncode == 1
+    assert second.stderr.startswith("Another `make run` uses ")
+    assert demo.process.poll() is None
+    os.kill(demo.started()["beat"], signal.SIGKILL)
+    assert demo.process.wait(30) != 0
+    assert demo.said().rstrip().splitlines()[-1].startswith("  beat ended by itself, and the portal with it.")
+    assert demo.left() == []
+
+
+def test_a_killed_demo_leaves_no_process(demo: Demo) -> None:
+    demo.wait_until_started()
+    demo.process.kill()
+    wait_until(lambda: demo.left() == [], "the end of every process", 30)
 
 
 def team_page(address: str) -> str:
