@@ -1,4 +1,6 @@
-"""The one place where raw text of the cluster is shown to people who may not know other teams' names."""
+"""The one place where raw text of the cluster is shown to people who may not know other teams' names.
+
+A veil tells that the name below it exists: see docs/adr/0008-what-veiled-text-can-still-tell.md."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -20,6 +22,7 @@ _PATH = re.compile(rf"(?<=path: )/?{_NAME}(?:/{_NAME})*")
 _TOKEN = re.compile(rf"{_NAME}(?:/{_NAME})*")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _NEVER = re.compile(r"(?!)")
+_LONGEST = 253  # of names in Kubernetes
 _GAP = "\0"  # stands for the veil until all is replaced, so that the veil's own words are not looked at
 
 
@@ -57,21 +60,30 @@ class Redaction:
         return _UUID.search(token) is not None or any(self._is_others(label) for label in _labels(token))
 
     def _is_others(self, label: str) -> bool:
-        for name in _beginnings(label):
+        for name in _named_within(label):
             if name in self.shown or name in self.hidden:
                 return name not in self.shown
         return False
 
 
-def _labels(token: str) -> list[str]:
-    return re.split("[/.]", token)
+def _labels(token: str) -> set[str]:
+    """The parts of a token that may be names: some names hold dots, in other tokens dots and low lines part names."""
+    return {label for between in ("/", "[/.]", "[/._]") for label in re.split(between, token)}
 
 
-def _beginnings(label: str) -> Iterator[str]:
-    """The label and what it may be called after, longest first: pods carry their job's name."""
-    while label:
+def _named_within(label: str) -> Iterator[str]:
+    """The label, what it may be called after (pods carry their job's name) and what it may be a prefix to, the longest
+    first. Beginnings come before endings: what begins with one's own name is one's own. Middles are not looked at."""
+    if len(label) <= _LONGEST:
         yield label
-        label = label.rpartition("-")[0]
+    beginning = label[: _LONGEST + 1].rpartition("-")[0]
+    while beginning:
+        yield beginning
+        beginning = beginning.rpartition("-")[0]
+    ending = label[-_LONGEST - 1 :].partition("-")[2]
+    while ending:
+        yield ending
+        ending = ending.partition("-")[2]
 
 
 def redaction_for(user: User, cluster: Cluster, texts: Iterable[str], own: Iterable[str] = ()) -> Redaction:
@@ -122,8 +134,7 @@ def _team_names(cluster: Cluster, own_teams: set[int]) -> _TeamNames:
 def _candidates(texts: Iterable[str]) -> set[str]:
     """Whatever in the texts may name a workload, its job or its namespace."""
     tokens = {token.lower() for text in texts for token in _TOKEN.findall(text)}
-    labels = {label for token in tokens for label in (*token.split("/"), *_labels(token))}
-    return {name for label in labels for name in _beginnings(label)}
+    return {name for token in tokens for label in _labels(token) for name in _named_within(label)}
 
 
 def _cohorts_above(queues: CurrentQueues, own_queues: set[str]) -> set[str]:

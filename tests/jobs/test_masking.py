@@ -2,6 +2,8 @@ import copy
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jobs.masking import masked, messages_of
 from jobs.secret_shapes import MASK
@@ -48,6 +50,60 @@ def test_command_lines_without_keys_in_containers_probes_and_hooks() -> None:
     found = shown({"command": words, "args": words, "lifecycle": hook})
     assert (found["command"], found["args"]) == (hidden, hidden)
     assert found["lifecycle"]["preStop"]["exec"]["command"] == hidden
+
+
+def test_a_command_line_goes_on_in_its_arguments() -> None:
+    assert shown({"command": ["login", "--token"], "args": [SECRET]})["args"] == [MASK]
+    assert shown({"args": [f"-p{SECRET}"], "command": ["mysql"]})["args"] == [f"-p{MASK}"]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "hidden"),
+    [
+        ({"csi": {"volumeAttributes": {"password": SECRET, "secretKey": SECRET, "key": SECRET, "share": "/data"}}},
+         {"csi": {"volumeAttributes": {"password": MASK, "secretKey": MASK, "key": MASK, "share": "/data"}}}),
+        ({"flexVolume": {"options": {"password": SECRET, "fs": "x"}}},
+         {"flexVolume": {"options": {"password": MASK, "fs": "x"}}}),
+        ({"httpGet": {"path": f"/h?token={SECRET}", "port": 80}},
+         {"httpGet": {"path": f"/h?token={MASK}", "port": 80}}),
+        ({"any": {"apiKey": SECRET, "pwd": 12345, "token": [SECRET, {"name": "x"}]}},
+         {"any": {"apiKey": MASK, "pwd": MASK, "token": [MASK, {"name": "x"}]}}),
+        ({"runtimeEnvYAML": f"env_vars:\n  HF_TOKEN: {SECRET}\n"},
+         {"runtimeEnvYAML": f"env_vars:\n  HF_TOKEN: {MASK}\n"}),
+        ({"message": f"Get http://x/?token={SECRET}: zebra"}, {"message": f"Get http://x/?token={MASK} ?"}),
+    ],
+)  # fmt: skip
+def test_texts_under_or_after_a_secrets_name_are_hidden_anywhere(manifest: Any, hidden: Any) -> None:
+    assert shown(manifest) == hidden
+
+
+@given(
+    st.lists(st.sampled_from(["spec", "csi", "x", "options", "template", "0"])), st.sampled_from(["password", "apiKey"])
+)
+def test_a_text_under_a_secrets_name_is_hidden_however_deep(path: list[str], name: str) -> None:
+    manifest: Any = {name: SECRET}
+    for step in path:
+        manifest = [manifest] if step == "0" else {step: manifest}
+    assert SECRET not in repr(shown(manifest))
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        {"volumes": [{"secret": {"secretName": "db-password", "items": [{"key": "token", "path": "a/token"}]}}]},
+        {"env_from": {"secretKeyRef": {"name": "db-password", "key": "password", "optional": True}}},
+        {"serviceAccountToken": {"path": "token", "audience": "sts", "expirationSeconds": 3600}},
+        {"imagePullSecrets": [{"name": "registry-token"}], "automountServiceAccountToken": True, "token": None},
+        {"nodePublishSecretRef": {"name": "csi-secret"}},
+        {"tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}]},
+        {"topologyKey": "kubernetes.io/hostname", "image": "registry/auth:v1"},
+        {"imageID": "registry/auth@sha256:" + "0a" * 32},
+        {"containerID": "containerd://" + "0a" * 32, "uid": "22222222-2222-4222-8222-222222222222"},
+        {"creationTimestamp": "2026-01-01T10:00:00Z", "apiVersion": "kueue.x-k8s.io/v1beta2"},
+    ],
+)  # fmt: skip
+def test_what_only_names_a_secret_or_has_nothing_of_one_is_read(manifest: Any) -> None:
+    assert shown(manifest) == manifest
 
 
 def test_annotations_that_hold_manifests_or_secrets() -> None:

@@ -1,10 +1,14 @@
 """Research reads; zebra is the other team, whose every name holds its own."""
 
+import time
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
-from jobs.redaction import redaction_for
+from jobs.redaction import Redaction, redaction_for
 from scheduling import names
 from teams.models import Team
 from tests.factories import MembershipFactory, TeamFactory
@@ -165,6 +169,70 @@ def test_what_others_than_kueue_write_of_our_pods_stays_but_for_known_names(zoo:
     text = f"Preempted by hyperpod-ns-zebra/rayjob-secret, pod {UNKNOWN_UID} of zebra-llm-0"
     told = redaction_for(people.member, zoo.cluster, [text]).apply(text, by_kueue=False)
     assert told == f"Preempted by {VEIL}, pod {VEIL} of {VEIL}"
+
+
+WITHIN_WORDS = [
+    "x-zebra-llm", "zebra-llm_1", "pre_hyperpod-ns-zebra", "zebra_queue", "ns-zebra", "a_b-zebra-cq", "x.y_zebra-lq",
+    "/var/log/pods/hyperpod-ns-zebra_zebra-llm-0_1", "ours-0_hyperpod-ns-zebra", "X-Zebra", "ours-0.hyperpod-ns-zebra",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("by_kueue", [True, False])
+def test_names_within_words(zoo: World, people: People, by_kueue: bool) -> None:
+    redaction = redaction_for(people.member, zoo.cluster, WITHIN_WORDS)
+    told = [redaction.apply(text, by_kueue=by_kueue).lstrip("/") for text in WITHIN_WORDS]
+    assert told == [VEIL] * len(WITHIN_WORDS)
+
+
+def test_jobs_are_found_within_words_by_name_alone(zoo: World, people: People) -> None:
+    zoo.see(
+        Job("annotate-w3kf2", "hyperpod-ns-zebra", uid="uid-annotate"), Job("llm-3.1", "hyperpod-ns-zebra", uid="u-3")
+    )
+    for text in (
+        "x-annotate-w3kf2",
+        "annotate-w3kf2_1",
+        "a_x-annotate-w3kf2",
+        "llm-3.1",
+        "x-llm-3.1",
+        "llm-3.1-worker-0",
+    ):
+        redaction = redaction_for(people.member, zoo.cluster, [text])
+        assert redaction.apply(text, by_kueue=False) == VEIL, text
+
+
+def test_our_own_names_within_words_stay(zoo: World, people: People) -> None:
+    texts = [
+        "ours-zebra-0",
+        "x-ours",
+        "ours_1",
+        "pre_hyperpod-ns-research",
+        "my-zebra-thing",
+        "x-research-queue",
+        "a_b-c_d",
+    ]
+    redaction = redaction_for(people.member, zoo.cluster, texts)
+    assert [redaction.apply(text, by_kueue=False) for text in texts] == texts
+
+
+WORDS = st.text("abc019", min_size=1, max_size=5)
+JOINTS = st.sampled_from(["-", "_", "/", ".", " ", ": "])
+
+
+@given(st.lists(WORDS, max_size=3), st.sampled_from("_/"), st.lists(st.tuples(JOINTS, WORDS), max_size=4))
+def test_a_known_name_is_veiled_whatever_it_is_joined_to(
+    before: list[str], between: str, after: list[tuple[str, str]]
+) -> None:
+    redaction = Redaction(False, frozenset({"ours"}), frozenset({"zebra-llm"}))
+    begins = between.join([*before, "zebra-llm"]) + "".join(map("".join, after))
+    ends = between.join(["ours", *before, "x-y-zebra-llm"])
+    assert "zebra-llm" not in redaction.apply(f"{begins} {ends}", by_kueue=False)
+
+
+def test_a_word_of_many_parts_is_read_in_time(zoo: World, people: People) -> None:
+    text = "a-" * 50_000 + "zebra"
+    began = time.thread_time()
+    assert read(people.member, zoo, text) == VEIL
+    assert time.thread_time() - began < 1.5
 
 
 def test_words_of_our_own_objects_stay(zoo: World, people: People) -> None:
