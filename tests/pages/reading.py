@@ -16,6 +16,12 @@ def visit(user: User | None, url: str, language: str = "en") -> HttpResponse:
     return client.get(url)  # type: ignore[return-value]
 
 
+def steady(response: HttpResponse) -> str:
+    """The page but for what differs between any two answers: the address that was asked for, and form tokens."""
+    text = response.text.replace(response.wsgi_request.path, "")
+    return re.sub(r'(name="csrfmiddlewaretoken" value=)"\w+"', r"\1", text)
+
+
 def words(response: HttpResponse) -> str:
     """The text of the page without tags, blanks collapsed."""
     body = re.sub(r"<(script|style|svg)\b.*?</\1>", " ", response.text, flags=re.DOTALL)

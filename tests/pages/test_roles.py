@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from jobs.models import Eviction
-from tests.pages.reading import visit
+from tests.pages.reading import steady, visit
 from tests.people import People
 from tests.stories import START, Job
 from tests.worlds import World
@@ -170,13 +170,13 @@ def test_pages_answer_head(everything: World, people: People) -> None:
 
 @pytest.mark.parametrize("entry", ["team unknown", "team vision", "workload vision", "overview", "cluster gpu-one"])
 def test_a_refusal_says_nothing_of_what_is_there(everything: World, people: People, entry: str) -> None:
-    text = visit(people.member, address(entry)).text
+    text = steady(visit(people.member, address(entry)))
     assert "vision" not in text.lower()
     assert "uid-" not in text
 
 
 def test_the_same_page_answers_for_a_team_that_is_not_there_and_one_that_is_not_ours(people: People) -> None:
-    pages = [visit(people.member, reverse("team", args=[slug])).text for slug in ("vision", "unknown")]
+    pages = [steady(visit(people.member, reverse("team", args=[slug]))) for slug in ("vision", "unknown")]
     assert pages[0] == pages[1]
 
 
