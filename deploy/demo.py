@@ -166,7 +166,8 @@ def greet(port: int) -> None:
         time.sleep(0.2)
     print(
         f"\n  The portal is ready: {address}\n"
-        "  Sign in by picking a role on that page: data scientist, team admin, platform admin, FinOps, auditor.\n"
+        "  Sign in by picking a role on that page: data scientist, team admin, platform admin, FinOps, auditor,\n"
+        "  newcomer.\n"
         "  Ctrl-C ends everything.\n",
         flush=True,
     )
