@@ -130,7 +130,9 @@ def test_a_portal_whose_clock_is_off(scene: Scene, ledgers: Ledgers, minutes: in
         )
         assert finished.reserved_at == since(begun, "QuotaReserved")
         assert (finished.end, finished.released_before) == ("finished", since(ended, "Finished"))
-        assert (evicted.end, evicted.released_before) == ("evicted", since(released, "QuotaReserved", "False"))
+        # Kueue writes the condition again, at times in the next second; the ledger keeps what it saw first.
+        again = since(released, "QuotaReserved", "False") - evicted.released_before
+        assert (evicted.end, timedelta(0) <= again <= timedelta(seconds=1)) == ("evicted", True)
         assert (deleted.end, deleted.released_before >= deleted.reserved_at) == ("deleted", True)
         assert ledger.queue(OWNERS).reservation == 0
 
