@@ -4,11 +4,12 @@ import time
 import uuid
 from collections.abc import Callable
 from ipaddress import ip_address
+from urllib.parse import urlsplit, urlunsplit
 
 import structlog
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
-from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
+from django.http import HttpRequest, HttpResponse, HttpResponseForbidden, QueryDict
 
 from portal.request_times import REQUEST_SECONDS
 
@@ -84,10 +85,19 @@ def sign_in_for_parts(get_response: GetResponse) -> GetResponse:
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
         if response.status_code == 302 and request.headers.get("HX-Request") == "true":
-            return HttpResponse(status=204, headers={"HX-Redirect": response["Location"]})
+            return HttpResponse(status=204, headers={"HX-Redirect": _back_to_the_page(request, response["Location"])})
         return response
 
     return middleware
+
+
+def _back_to_the_page(request: HttpRequest, location: str) -> str:
+    """The way to sign-in, and from there to the page on which the part stands. Sign-in checks where `next` leads."""
+    page, way = urlsplit(request.headers.get("HX-Current-URL", "")), urlsplit(location)
+    query = QueryDict(way.query, mutable=True)
+    if page.path and "next" in query:
+        query["next"] = urlunsplit(("", "", page.path, page.query, ""))
+    return way._replace(query=query.urlencode(safe="/")).geturl()
 
 
 def request_line(get_response: GetResponse) -> GetResponse:

@@ -112,6 +112,14 @@
       age(xhr);
       if (xhr.status === 200) { etag = xhr.getResponseHeader("ETag") || ""; show(xhr.responseText); }
     });
+    /* Parts that read themselves again now and then: their first read is the page's own, later ones wait with it. */
+    const read = new WeakSet();
+    document.body.addEventListener("htmx:afterRequest", (event) => read.add(event.detail.elt));
+    document.body.addEventListener("htmx:beforeRequest", (event) => {
+      const { elt, requestConfig } = event.detail;
+      const byItself = elt !== part() && !requestConfig.triggeringEvent && read.has(elt);
+      if (byItself && (document.hidden || isPaused())) event.preventDefault();
+    });
     ["htmx:sendError", "htmx:timeout"].forEach((name) => document.body.addEventListener(name, () => connection(true)));
     document.addEventListener("visibilitychange", ask);
     document.getElementById("live-show").addEventListener("click", showWaiting);

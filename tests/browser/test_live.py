@@ -1,7 +1,7 @@
 """An open page follows the cluster without moving anything under the reader."""
 
 import re
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, Request, Route, expect
@@ -138,9 +138,10 @@ def test_pause(visit: Visit) -> None:
     page.get_by_role("button", name="Pause updates").click()
     asked = polls(page)
     page.clock.run_for(60_000)
-    page.reload()
-    page.clock.run_for(60_000)
     assert asked == []
+    page.reload()
+    page.clock.run_for(180_000)
+    assert [urlsplit(request.url).path for request in asked] == ["/teams/research/lost/"]  # the page's own first read
     with page.expect_request(is_poll):
         page.get_by_role("button", name="Resume updates").click()
     expect(page.get_by_role("button", name="Pause updates")).to_be_visible()

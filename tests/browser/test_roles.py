@@ -46,7 +46,7 @@ def test_platform_admin_lands_on_the_overview(visit: Visit) -> None:
 
 def test_team_admin_chooses_between_teams(visit: Visit) -> None:
     page = visit("team-admin", "/")
-    page.get_by_role("main").get_by_role("link", name="Language").click()
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Language").click()
     expect(page).to_have_url(re.compile(r"/teams/language/$"))
 
 

@@ -216,3 +216,10 @@ def test_no_cache_keeps_what_one_person_was_shown(people: People, address: str) 
     client = Client()
     client.force_login(people.member)
     assert "private" in client.get(address)["Cache-Control"]
+
+
+def test_sign_in_leads_back_to_the_page_of_the_part() -> None:
+    page = "http://testserver/teams/research/?tab=1"
+    request = REQUESTS.get("/teams/research/lost/", headers={"HX-Request": "true", "HX-Current-URL": page})
+    asked = sign_in_for_parts(lambda _: HttpResponseRedirect("/sign-in/?next=/teams/research/lost/"))(request)
+    assert asked["HX-Redirect"] == "/sign-in/?next=/teams/research/%3Ftab%3D1"
