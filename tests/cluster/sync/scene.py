@@ -98,10 +98,12 @@ class Scene:
     def change(self, team: str, name: str, **spec: Any) -> None:
         self.admin.merge("workloads", name, {"spec": spec}, self.place(team))
 
-    def release(self, team: str, name: str) -> Json:
-        """Stop an evicted Workload."""
-        self.until(team, name, "Evicted")
-        return jobs.release(self.admin, self.place(team), name)
+    def release(self, team: str, name: str, *, at_once: bool = False) -> Json:
+        """Stop an evicted Workload; `at_once`: as if it had been in the very second of its eviction."""
+        evicted = self.until(team, name, "Evicted")
+        decided = next(each for each in evicted["status"]["conditions"] if each["type"] == "Evicted")
+        moment = datetime.fromisoformat(decided["lastTransitionTime"]) if at_once else None
+        return jobs.release(self.admin, self.place(team), name, moment)
 
     @staticmethod
     def next_second(workload: Json) -> None:
