@@ -1,7 +1,7 @@
 """Who runs on own and who on borrowed quota: the accounting rule over the ledger's open spans."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from django.db.models import BigIntegerField, Value
 from django.db.models.functions import Coalesce
@@ -58,6 +58,21 @@ def splits(
         for uid, split in split_own_and_borrowed(held, *nominal_of(queues, queue, key)).items():
             found[uid][key] = split
     return found
+
+
+class OnGpus:
+    """Something that runs on accelerators; `gpus` are their shares by flavor."""
+
+    __slots__ = ()
+    gpus: Mapping[str, Split]
+
+    @property
+    def own(self) -> int:
+        return sum(split.own for split in self.gpus.values())
+
+    @property
+    def borrowed(self) -> int:
+        return sum(split.borrowed for split in self.gpus.values())
 
 
 def gpu_shares(cluster: Cluster, workloads: Iterable[Workload]) -> dict[str, dict[str, Split]]:

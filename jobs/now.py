@@ -8,11 +8,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from django.db.models import F, Q, Sum
+from django.db.models import Q
 
 from jobs.holds import nominal_of, splits, usages_of_open_spans
 from jobs.models import QueueNow, TeamNow
 from jobs.observed import Key
+from jobs.wide_sums import halves, whole
 from portal.write_path import upsert
 from scheduling.cohort import QueueFigures, figures
 from scheduling.quantities import saturate
@@ -29,9 +30,6 @@ _QUEUE = (
 _QUEUE_KEY = ("cluster_id", "cluster_queue", "flavor", "resource")
 _TEAM = ("team_id", "cluster_id", "cluster_queue", "flavor", "resource", "own", "borrowed")
 _TEAM_KEY = ("team_id", "cluster_id", "cluster_queue", "flavor", "resource")
-
-_LOW_BITS = 32
-_LOW_MASK = 2**_LOW_BITS - 1
 
 
 @dataclass(slots=True)
@@ -58,27 +56,22 @@ def refresh(cluster: Cluster, touched: Collection[str] | None = None) -> int:
 
 
 def _held(cluster: Cluster, touched: Collection[str] | None) -> dict[str, _Held]:
-    """Sums by queue. SQLite's SUM fails beyond 64 bits, so the amounts' halves are summed apart."""
+    """Sums by queue."""
     holds = Q(valid_to__isnull=True)
     used = holds & Q(span__admitted_at__isnull=False)
-    high, low = F("amount").bitrightshift(_LOW_BITS), F("amount").bitand(_LOW_MASK)
+    (all_high, all_low), (used_high, used_low) = halves("amount", filter=holds), halves("amount", filter=used)
     sums = (
         usages_of_open_spans(cluster, touched)
         .values_list("span__cluster_queue", "span__workload__namespace", "flavor", "resource")
-        .annotate(
-            all_high=Sum(high, filter=holds),
-            all_low=Sum(low, filter=holds),
-            used_high=Sum(high, filter=used),
-            used_low=Sum(low, filter=used),
-        )
+        .annotate(all_high=all_high, all_low=all_low, used_high=used_high, used_low=used_low)
     )
     held: dict[str, _Held] = defaultdict(_Held)
-    for queue, namespace, flavor, resource, all_high, all_low, used_high, used_low in sums:
-        if all_high is None:
+    for queue, namespace, flavor, resource, *of_all, high, low in sums:
+        if of_all[0] is None:
             continue  # former usages only
-        key, amount = (flavor, resource), (int(all_high) << _LOW_BITS) + int(all_low)
+        key, amount = (flavor, resource), whole(*of_all)
         held[queue].reservation[key] += amount
-        held[queue].usage[key] += (int(used_high or 0) << _LOW_BITS) + int(used_low or 0)
+        held[queue].usage[key] += whole(high, low)
         held[queue].by_namespace[namespace][key] += amount
     return held
 

@@ -1,7 +1,7 @@
 """What one team has, uses, waits for and runs at this moment: the reads behind the team page."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Case, Count, F, OuterRef, Q, QuerySet, Subquery, When, Window
 from django.db.models.functions import Coalesce, RowNumber
 
-from jobs.holds import gpu_shares
+from jobs.holds import OnGpus, gpu_shares
 from jobs.models import QueueNow, TeamNow, Workload
 from jobs.states import HOLDING, WAITING
 from scheduling import names
@@ -161,20 +161,12 @@ def queue_order(cluster: Cluster, queues: CurrentQueues, cluster_queue: str) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class Running(OnGpus):
     """A workload that holds quota, with its accelerators by flavor, own and borrowed."""
 
     workload: Workload
     since: datetime | None
-    gpus: dict[str, Split]
-
-    @property
-    def own(self) -> int:
-        return sum(split.own for split in self.gpus.values())
-
-    @property
-    def borrowed(self) -> int:
-        return sum(split.borrowed for split in self.gpus.values())
+    gpus: Mapping[str, Split]
 
 
 def with_shares(cluster: Cluster, workloads: Iterable[Workload]) -> list[Running]:

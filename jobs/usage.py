@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any, Final
 
-from django.db.models import Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, Sum, TextChoices, Value, When
+from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, TextChoices, Value, When
 from django.utils.translation import gettext_lazy as _
 
 from jobs.late import HOUR, hour_of
 from jobs.models import ClosedHours, PendingHour, QueueHour, TeamHour
 from jobs.team_now import is_shared
+from jobs.wide_sums import halves, whole
 from scheduling.hour_rows import micros
 from teams.models import Cluster, NamespaceBinding, Team
 from teams.queues import current_queues
@@ -88,8 +89,6 @@ class ClusterUsage:
 Key = tuple[str, str, str]
 _KEY: Final = ("cluster_queue", "flavor", "resource")
 _OF_QUEUE: Final = ("guaranteed", "lent_low", "lent_high", "unknown")
-_LOW_BITS: Final = 32
-_LOW_MASK: Final = 2**_LOW_BITS - 1
 
 
 def usage_of(team: Team, period: Period) -> list[ClusterUsage]:
@@ -161,15 +160,14 @@ class _Reader:
     def _sums(
         self, rows: "QuerySet[Any]", key: Sequence[str], names: Sequence[str]
     ) -> Iterator[tuple[tuple[str, ...], int, dict[str, int]]]:
-        """By key and bucket. SQLite's SUM fails beyond 64 bits, so the amounts' halves are summed apart."""
+        """By key and bucket."""
         ends = [When(hour__lt=end, then=Value(number)) for number, end in enumerate(self.edges[1:])]
-        halves = [(Sum(F(name).bitrightshift(_LOW_BITS)), Sum(F(name).bitand(_LOW_MASK))) for name in names]
-        sums = {f"sum_{number}": each for number, each in enumerate(chain.from_iterable(halves))}
+        sums = {f"sum_{number}": each for number, each in enumerate(chain.from_iterable(map(halves, names)))}
         grouped = rows.annotate(bucket=Case(*ends, output_field=IntegerField()))
         for row in grouped.values_list(*key, "bucket").annotate(**sums):
             *of, bucket = row[: len(key) + 1]
-            parts = [int(half) for half in row[len(key) + 1 :]]
-            totals = [(high << _LOW_BITS) + low for high, low in zip(parts[::2], parts[1::2], strict=True)]
+            parts = row[len(key) + 1 :]
+            totals = [whole(high, low) for high, low in zip(parts[::2], parts[1::2], strict=True)]
             yield tuple(of), bucket, dict(zip(names, totals, strict=True))
 
     def _buckets(self) -> list[Bucket]:

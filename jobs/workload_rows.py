@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from jobs.holds import gpu_shares
+from jobs.holds import OnGpus, gpu_shares
 from jobs.models import Workload
 from jobs.reasons import Reason, waiting_reason
 from jobs.states import HOLDING, WAITING
@@ -15,7 +15,7 @@ from teams.models import Cluster
 
 
 @dataclass(frozen=True, slots=True)
-class WorkloadRow:
+class WorkloadRow(OnGpus):
     """`owner` is None where no team owns the namespace. `reason` and `place` belong to what waits, `gpus` (by flavor)
     to what holds quota; each where it was asked for."""
 
@@ -24,14 +24,6 @@ class WorkloadRow:
     reason: Reason | None = None
     place: Waiting | None = None
     gpus: Mapping[str, Split] = field(default_factory=dict)
-
-    @property
-    def own(self) -> int:
-        return sum(split.own for split in self.gpus.values())
-
-    @property
-    def borrowed(self) -> int:
-        return sum(split.borrowed for split in self.gpus.values())
 
 
 def rows_of(

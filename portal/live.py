@@ -5,7 +5,7 @@ version of the facts of the clusters shown; ages are left to the script. It is k
 versions of what is not shown to them, and weak, since ages differ. Roles and versions cost one query each.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
@@ -38,6 +38,11 @@ class Facts:
 
     def is_stale(self, cluster: str) -> bool:
         return self.by_cluster[cluster].is_stale(self.now)
+
+    def told(self, clusters: Iterable[Any]) -> list[tuple[Any, Freshness, bool]]:
+        """Those of the clusters that the page shows, each with the age of its facts and whether they are old."""
+        shown = (cluster for cluster in clusters if cluster.slug in self.by_cluster)
+        return [(each, self.by_cluster[each.slug], self.is_stale(each.slug)) for each in shown]
 
     @property
     def as_of(self) -> datetime | None:
@@ -105,7 +110,6 @@ def _with_headers(response: HttpResponse, facts: Facts, etag: str = "") -> HttpR
     if etag:
         response["ETag"] = etag
     patch_vary_headers(response, ["HX-Request", "Cookie"])
-    response["Cache-Control"] = "private, no-cache"
     if facts.as_of:
         response["X-Facts-As-Of"] = facts.as_of.isoformat()
     return response

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -27,6 +27,7 @@ from jobs.sync import LIVE
 from jobs.workload_list import Reach, reach_of_team
 from portal.live import is_part, live, render_live
 from portal.views.team import clusters_of_team
+from portal.web import csv_file
 from teams.access import get_team_or_404
 
 _RENEW_SECONDS = 60  # what was decided “in the last hour” depends on time alone
@@ -39,7 +40,7 @@ def team_evictions(request: Request, slug: str) -> HttpResponse:
     team = get_team_or_404(request, slug)
     reach = reach_of_team(slug)
     sight = sight_of(request.user, reach.clusters)
-    now, known = request.facts.now, request.facts.by_cluster
+    now = request.facts.now
     wanted, notes, found = _wanted(request, reach, sight, now)
     counts = tally(found)
     page = page_of(found, wanted, counts.count)
@@ -61,9 +62,7 @@ def team_evictions(request: Request, slug: str) -> HttpResponse:
         "without_sums": wanted.link(sums=""),
         "without_text": wanted.link(q=""),
         "shows_cluster": len(reach.clusters) > 1,
-        "clusters_shown": [
-            (each, known[each.slug], known[each.slug].is_stale(now)) for each in reach.clusters if each.slug in known
-        ],
+        "clusters_shown": request.facts.told(reach.clusters),
     }
     return render_live(request, "portal/evictions.html", context)
 
@@ -75,12 +74,7 @@ def team_evictions_csv(request: Request, slug: str) -> HttpResponseBase:
     reach = reach_of_team(slug)
     sight = sight_of(request.user, reach.clusters)
     wanted, _notes, found = _wanted(request, reach, sight, timezone.now())
-    headers = {
-        "Content-Disposition": f'attachment; filename="{slug}-evictions.csv"',
-        "Cache-Control": "private, no-store",
-    }
-    lines = csv_lines(found, wanted, sight)
-    return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
+    return csv_file(csv_lines(found, wanted, sight), f"{slug}-evictions.csv")
 
 
 @require_safe

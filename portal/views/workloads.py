@@ -17,6 +17,7 @@ from jobs.workload_list import Reach, narrowed, options_of, page_of, reach_of_al
 from jobs.workload_rows import rows_of
 from portal.live import Slugs, live, render_live
 from portal.views.team import clusters_of_team
+from portal.web import csv_file
 from teams.access import get_team_or_404, require_platform_permission
 from teams.models import Cluster
 from teams.permissions import Permission
@@ -62,7 +63,6 @@ def _page(request: Request, reach: Reach, context: dict[str, Any]) -> HttpRespon
     page = page_of(found, wanted, counts.of_wanted(wanted))
     options = options_of(reach)
     shows_places = wanted.group == Group.WAITING and not reach.is_everything
-    known = request.facts.by_cluster
     list_context = {
         "wanted": wanted,
         "notes": notes,
@@ -77,11 +77,7 @@ def _page(request: Request, reach: Reach, context: dict[str, Any]) -> HttpRespon
         "shows_cluster": len(reach.clusters) > 1,
         "choices": choices_of(wanted, options, reach),
         "per_page": [(number, wanted.link(per=number)) for number in PER_PAGE],
-        "clusters_shown": [
-            (each, known[each.slug], known[each.slug].is_stale(request.facts.now))
-            for each in reach.clusters
-            if each.slug in known
-        ],
+        "clusters_shown": request.facts.told(reach.clusters),
         "without_text": wanted.link(q=""),
         "reach": reach,
     }
@@ -91,6 +87,4 @@ def _page(request: Request, reach: Reach, context: dict[str, Any]) -> HttpRespon
 def _csv(request: Request, reach: Reach, filename: str) -> StreamingHttpResponse:
     """All pages of what the list of the same address shows."""
     wanted, _notes = read_filter(request.GET.dict(), of_all=reach.is_everything)
-    lines = csv_lines(narrowed(reach, wanted, timezone.now()), wanted, reach)
-    headers = {"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "private, no-store"}
-    return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
+    return csv_file(csv_lines(narrowed(reach, wanted, timezone.now()), wanted, reach), filename)

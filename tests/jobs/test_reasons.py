@@ -161,7 +161,7 @@ NOT_SINCE = "The cluster has not looked at it since: jobs ahead of it come first
     ("message", "cause"),
     [
         (
-            f"{PREEMPTED}reclamation within the cohort; preemptor path: /root/a; preemptee path: /root/b",
+            f"{PREEMPTED}reclamation within the cohort; preemptor path: /company/a; preemptee path: /company/b",
             "It ran on borrowed quota, and the lender took it back.",
         ),
         (
