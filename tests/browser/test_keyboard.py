@@ -144,5 +144,6 @@ def test_changes_are_paused_and_shown_by_keyboard(visit: Visit, still: EmulatedC
     expect(page.get_by_role("button", name="Show 1 change")).to_be_visible()
     tab_back_to(page, "Show 1 change")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("link", name="alpha", exact=True)).to_be_visible()
+    waiting = page.get_by_role("table", name="Waiting now")
+    expect(waiting.get_by_role("link", name="alpha", exact=True)).to_be_visible()
     assert not stop(page).is_page
