@@ -1,7 +1,7 @@
 """Evictions of a batch of workloads: which are news, and the rows to write."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -57,7 +57,7 @@ class EvictionWriter:
         self.news[workload_id] += [(workload, episode) for episode in found]
         return len(found)
 
-    def write(self, touched: Iterable[int], unseen: Mapping[int, datetime]) -> dict[str, list[Eviction]]:
+    def write(self, touched: Collection[int], unseen: Mapping[int, datetime]) -> dict[str, list[Eviction]]:
         """Store them, after the spans; returns them by their workloads' uids. `unseen`: per workload the hold whose
         end nobody saw, by its beginning; of the `touched` workloads earlier evictions are priced anew, whose quota may
         have come back."""
@@ -65,9 +65,10 @@ class EvictionWriter:
             name_late(self.cluster, self.first_seen)
         written = Eviction.objects.bulk_create(self._rows(unseen))
         learn_lacking(self.cluster, self.preempting)
-        is_open = Q(stopping__isnull=True) | Q(span__released_before__isnull=True)
-        unfinished = Eviction.objects.filter(is_open, workload_id__in=set(touched), span__isnull=False)
-        write_losses(unfinished.select_related("span"))
+        if touched:
+            is_open = Q(stopping__isnull=True) | Q(span__released_before__isnull=True)
+            unfinished = Eviction.objects.filter(is_open, workload_id__in=touched, span__isnull=False)
+            write_losses(unfinished.select_related("span"))
         return self._by_uid(written)
 
     def _by_uid(self, written: Iterable[Eviction]) -> dict[str, list[Eviction]]:

@@ -181,7 +181,7 @@ class _Batch:
         for each in self.gone:
             spans.end(self.ids[each.uid], each.after, each.before, Span.End.DELETED)
         touched = spans.write()
-        written = evictions.write(workload_ids, spans.unseen)
+        written = evictions.write(spans.holders(), spans.unseen)
         states = {uid: stored.state for uid, stored in self.stored.items()}
         tell(self.cluster, looks, states, written, now=now, last_seen=last_seen)
         self._mark_gone()

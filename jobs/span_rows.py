@@ -155,6 +155,10 @@ class SpanWriter:
             Span.objects.filter(workload_id=workload_id, reserved_at=reserved_at).update(evicted_at=evicted_at)
         return self.touched
 
+    def holders(self) -> set[int]:
+        """The workloads of the batch that hold or ever held quota."""
+        return {*self.known, *self.held, *(ended.workload_id for ended in self.ended.values())}
+
     def changes(self) -> Iterable[Change]:
         """From when to when each hold differs from what was stored."""
         for ended in self.ended.values():
