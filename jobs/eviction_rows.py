@@ -57,14 +57,15 @@ class EvictionWriter:
         self.news[workload_id] += [(workload, episode) for episode in found]
         return len(found)
 
-    def write(self, touched: Collection[int], unseen: Mapping[int, datetime]) -> dict[str, list[Eviction]]:
+    def write(self, held_before: Collection[int], unseen: Mapping[int, datetime]) -> dict[str, list[Eviction]]:
         """Store them, after the spans; returns them by their workloads' uids. `unseen`: per workload the hold whose
-        end nobody saw, by its beginning; of the `touched` workloads earlier evictions are priced anew, whose quota may
-        have come back."""
+        end nobody saw, by its beginning; of workloads that `held_before` earlier evictions are priced anew, whose quota
+        may have come back."""
         if self.first_seen:
             name_late(self.cluster, self.first_seen)
         written = Eviction.objects.bulk_create(self._rows(unseen))
         learn_lacking(self.cluster, self.preempting)
+        touched = {*held_before, *(pk for pk, found in self.news.items() if found)}
         if touched:
             is_open = Q(stopping__isnull=True) | Q(span__released_before__isnull=True)
             unfinished = Eviction.objects.filter(is_open, workload_id__in=touched, span__isnull=False)

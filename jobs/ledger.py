@@ -172,16 +172,15 @@ class _Batch:
         looks = [record for record, _ in self.fresh]
         evictions = EvictionWriter(self.cluster, looks, self.ids, now=now, last_seen=last_seen)
         upsert(Workload, COLUMNS, [row for _, row in self.fresh], key=("cluster_id", "uid"), keep=("first_seen_at",))
+        spans = SpanWriter([self.ids[uid] for uid in self._touched() & self.ids.keys()], now=now, last_seen=last_seen)
         self._learn_ids()
-        workload_ids = [self.ids[uid] for uid in self._touched()]
-        spans = SpanWriter(workload_ids, now=now, last_seen=last_seen)
         for record in looks:
             pk = self.ids[record.uid]
             spans.look(pk, record, evictions.look(pk, record, spans.held_since(pk)))
         for each in self.gone:
             spans.end(self.ids[each.uid], each.after, each.before, Span.End.DELETED)
         touched = spans.write()
-        written = evictions.write(spans.holders(), spans.unseen)
+        written = evictions.write(spans.known, spans.unseen)
         states = {uid: stored.state for uid, stored in self.stored.items()}
         tell(self.cluster, looks, states, written, now=now, last_seen=last_seen)
         self._mark_gone()

@@ -55,11 +55,12 @@ def _span_row(
 
 
 class SpanWriter:
-    """Collects the changes of one batch; `write` stores them. Use inside `exclusive(cluster)`."""
+    """Collects the changes of one batch; `write` stores them. Use inside `exclusive(cluster)`. `stored`: the workloads
+    of the batch that were stored before it."""
 
-    def __init__(self, workload_ids: Collection[int], *, now: datetime, last_seen: datetime) -> None:
+    def __init__(self, stored: Collection[int], *, now: datetime, last_seen: datetime) -> None:
         self.now, self.last_seen = now, last_seen
-        self.known, self.closed = _read(workload_ids)
+        self.known, self.closed = _read(stored)
         self.ended: dict[tuple[int, datetime], _Ended] = {}
         self.held: dict[int, Hold] = {}
         self.decided: dict[tuple[int, datetime], datetime] = {}
@@ -146,18 +147,14 @@ class SpanWriter:
 
     def write(self) -> set[str]:
         """Store spans and usages; returns the ClusterQueues whose holds changed."""
-        key = _SPAN_KEY
-        upsert(Span, _SPAN, [ended.row for ended in self.ended.values()], key=key)  # first, since only one may be open
-        upsert(Span, _SPAN, [_span_row(pk, hold, None, None, "") for pk, hold in self.held.items()], key=key)
+        ended = [each.row for each in self.ended.values()]
+        held = [_span_row(pk, hold, None, None, "") for pk, hold in self.held.items()]
+        upsert(Span, _SPAN, [*ended, *held], key=_SPAN_KEY)  # in this order, since only one may be open
         unknown = [(each.workload_id, each.hold) for each in self.ended.values() if not self._is_stored(each)]
         self._write_usages([*unknown, *self.held.items()])
         for (workload_id, reserved_at), evicted_at in self.decided.items():
             Span.objects.filter(workload_id=workload_id, reserved_at=reserved_at).update(evicted_at=evicted_at)
         return self.touched
-
-    def holders(self) -> set[int]:
-        """The workloads of the batch that hold or ever held quota."""
-        return {*self.known, *self.held, *(ended.workload_id for ended in self.ended.values())}
 
     def changes(self) -> Iterable[Change]:
         """From when to when each hold differs from what was stored."""
