@@ -9,6 +9,7 @@ from django.db.models import Max, Q
 
 from jobs.episodes import Episode, Known, new_episodes, tells_of_evictions
 from jobs.eviction_losses import write_losses, write_unseen_loss
+from jobs.json_keys import in_json
 from jobs.lost_work import Basis, CheckpointIgnored, Work, read_checkpoint, read_interval
 from jobs.models import Eviction, Span, Workload
 from jobs.models.evictions import Source
@@ -205,4 +206,4 @@ def _known(workload_ids: Iterable[int]) -> dict[int, Known]:
 def _accumulated(workload_ids: Iterable[int]) -> dict[int, int]:
     """Seconds that each had been admitted for before its present run, as of the last look."""
     stored = Workload.objects.filter(pk__in=workload_ids)
-    return {pk: seconds or 0 for pk, seconds in stored.values_list("pk", "status__accumulated_seconds")}
+    return {pk: seconds or 0 for pk, seconds in stored.values_list("pk", in_json("status", "accumulated_seconds"))}

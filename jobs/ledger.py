@@ -14,6 +14,7 @@ from django.db import DataError
 
 from jobs import now as caches
 from jobs.eviction_rows import EvictionWriter
+from jobs.json_keys import in_json
 from jobs.late import Change, reopen
 from jobs.models import Span, Workload
 from jobs.notice_rows import tell
@@ -132,6 +133,13 @@ def _looks(records: Iterable[objects.Workload], cluster: Cluster, now: datetime)
     return looks, malformed
 
 
+_FROM_JSON = (
+    in_json("status", "deactivated"),
+    in_json("conditions", EVICTED, "status"),
+    in_json("conditions", EVICTED, "since"),
+)
+
+
 class _Batch:
     """One transaction's worth of looks, compared with what is stored."""
 
@@ -147,7 +155,7 @@ class _Batch:
         rows = Workload.objects.filter(cluster=self.cluster, uid__in=uids)
         values = rows.values_list(
             "uid", "id", "resource_version", "gone_version", "state", "gone_after", "finished_at", "queue_name", "gpus",
-            "status__deactivated", "conditions__Evicted__status", "conditions__Evicted__since",
+            *_FROM_JSON,
         )  # fmt: skip
         return {uid: _Stored(*stored) for uid, *stored in values}
 

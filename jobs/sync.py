@@ -21,6 +21,7 @@ from jobs.listings import (
     read_each,
     stored_versions,
 )
+from portal import collector
 from portal.models import SourceState
 from portal.sync_runs import Counts, SyncRefused, count_setup_change, record_failure, sync_run
 from portal.write_path import exclusive
@@ -116,7 +117,7 @@ def pull_specs(cluster: Cluster, kueue: Kueue, kind: Kind, clock: Clock) -> Coun
 
 def pull_workloads(cluster: Cluster, kueue: Kueue, clock: Clock) -> Counts:
     """Bring the workloads up to the cluster's, by their versions alone where little changed. Raises GatewayError."""
-    with sync_run(WORKLOADS, cluster.slug, clock) as counts:
+    with collector.paused(), sync_run(WORKLOADS, cluster.slug, clock) as counts:
         listing = WorkloadListing(cluster, counts, last_good_read(cluster, WORKLOADS))
         stored = stored_versions(cluster)
         if not stored or not _by_versions(listing, kueue, stored, clock):
