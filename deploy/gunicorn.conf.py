@@ -13,7 +13,7 @@ wsgi_app = "portal.wsgi"
 bind = env_str("PORTAL_BIND", "127.0.0.1:8000")
 workers = env_int("PORTAL_WEB_PROCESSES", 2, least=1)
 worker_class = "gthread"
-threads = env_int("PORTAL_WEB_THREADS", 8, least=1)
+threads = env_int("PORTAL_WEB_THREADS", 4, least=1)  # more only take turns: 8 triple the longest waits under load
 timeout = 60
 graceful_timeout = 10
 max_requests = 20_000  # a slow leak in a library never grows old

@@ -1,6 +1,7 @@
 """Template tags that draw quota and workloads, and put them in words."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -67,6 +68,7 @@ def state_pill(name: str) -> SafeString:
     return _pill(tone, picture, str(JobState(name).label) if name in JobState else name)
 
 
+@lru_cache(maxsize=256)
 def _pill(tone: str, picture: str, label: str) -> SafeString:
     return format_html('<span class="pill pill--{}">{}{}</span>', tone, icon(picture), label)
 
@@ -74,7 +76,12 @@ def _pill(tone: str, picture: str, label: str) -> SafeString:
 @register.simple_tag
 def who(actor: Actor) -> SafeString:
     """Who must act."""
-    return format_html('<span class="who who--{}">{}</span>', _WHO.get(actor, "nobody"), actor.label)
+    return _who(_WHO.get(actor, "nobody"), str(actor.label))
+
+
+@lru_cache(maxsize=256)
+def _who(look: str, label: str) -> SafeString:
+    return format_html('<span class="who who--{}">{}</span>', look, label)
 
 
 @register.simple_tag

@@ -1,6 +1,7 @@
 """Template tags of the portal: icons, times, durations, amounts."""
 
 from datetime import datetime
+from functools import cache
 
 from django import template
 from django.utils.html import format_html, format_html_join
@@ -15,6 +16,7 @@ register.filter("duration", duration_text)
 
 
 @register.simple_tag
+@cache
 def icon(name: str, classes: str = "") -> SafeString:
     """An icon of the sprite, silent for screen readers: words stand beside it."""
     return format_html('<svg class="icon {}" aria-hidden="true"><use href="#i-{}"></use></svg>', classes, name)
