@@ -57,7 +57,7 @@ def looping(cluster: Cluster, now: datetime) -> WorkloadQuerySet:
     """Workloads in a loop whose latest eviction was within the last `LOOP_WITHIN`."""
     live = Workload.objects.live().filter(cluster=cluster)
     since = now - LOOP_WITHIN
-    recent = Eviction.objects.filter(workload__in=live, decided_before__gte=since)
+    recent = Eviction.objects.filter(cluster=cluster, workload__gone_before__isnull=True, decided_before__gte=since)
     found = loops_of(set(recent.values_list("workload", flat=True)))
     in_loops = [key for key, each in found.items() if any(loop.latest >= since for loop in each.values())]
     return live.filter(pk__in=in_loops).select_related("cluster").order_by("created_at")

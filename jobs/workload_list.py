@@ -70,9 +70,10 @@ def reach_of_person(user: User) -> Reach:
 
 
 def _reach_of(bindings: Any) -> Reach:
-    bound = bindings.select_related("cluster")
+    bound = list(bindings.select_related("cluster", "team"))
     clusters = {binding.cluster for binding in bound}
-    return Reach(tuple(sorted(clusters, key=lambda c: c.slug)), (), _owners(bound), is_everything=False)
+    owners = {(each.cluster_id, each.namespace): Owner(each.team.slug, each.team.name) for each in bound}
+    return Reach(tuple(sorted(clusters, key=lambda c: c.slug)), (), owners, is_everything=False)
 
 
 def reach_of_all() -> Reach:
@@ -80,16 +81,13 @@ def reach_of_all() -> Reach:
     clusters = list(Cluster.objects.all())
     active = tuple(cluster for cluster in clusters if cluster.archived_at is None)
     archived = tuple(cluster.pk for cluster in clusters if cluster.archived_at is not None)
-    return Reach(active, archived, _owners(_bindings()), is_everything=True)
+    rows = _bindings().values_list("cluster_id", "namespace", "team__slug", "team__name")
+    owners = {(cluster, namespace): Owner(slug, name) for cluster, namespace, slug, name in rows}
+    return Reach(active, archived, owners, is_everything=True)
 
 
 def _bindings() -> Any:
-    bound = NamespaceBinding.objects.current().filter(cluster__archived_at__isnull=True)
-    return bound.select_related("team")
-
-
-def _owners(bound: Any) -> dict[tuple[int, str], Owner]:
-    return {(each.cluster_id, each.namespace): Owner(each.team.slug, each.team.name) for each in bound}
+    return NamespaceBinding.objects.current().filter(cluster__archived_at__isnull=True)
 
 
 def narrowed(reach: Reach, wanted: WorkloadFilter, now: datetime) -> WorkloadQuerySet:

@@ -110,6 +110,7 @@ class Migration(migrations.Migration):
             options={
                 "indexes": [
                     models.Index(fields=["cluster", "namespace", "-decided_before"], name="eviction_by_namespace"),
+                    models.Index(fields=["cluster", "decided_before"], name="eviction_by_decision"),
                     models.Index(fields=["workload", "decided_before"], name="eviction_by_workload"),
                     models.Index(
                         condition=models.Q(("preemptor_uid", ""), _negated=True),

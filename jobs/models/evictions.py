@@ -79,6 +79,7 @@ class Eviction(models.Model):
         ]
         indexes: ClassVar = [
             models.Index(fields=["cluster", "namespace", "-decided_before"], name="eviction_by_namespace"),
+            models.Index(fields=["cluster", "decided_before"], name="eviction_by_decision"),
             models.Index(fields=["workload", "decided_before"], name="eviction_by_workload"),
             models.Index(fields=["preemptor_uid"], condition=~Q(preemptor_uid=""), name="eviction_by_preemptor"),
         ]
