@@ -63,7 +63,7 @@ def build_and_run_cluster() -> int:
 
 def missing_cluster() -> str:
     if not build.missing():
-        return ""
+        return missing_program("chromium")()
     return "" if shutil.which("go") else "Go is not installed, and the control plane is not built yet."
 
 
