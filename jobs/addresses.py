@@ -44,14 +44,15 @@ LENGTH_OF: Mapping[str, timedelta] = {
 
 
 class ListAddress:
-    """Of a frozen dataclass whose fields are called as in the address, with defaults that narrow nothing."""
+    """Of a frozen dataclass whose fields are called as in the address, with defaults that narrow nothing. Only `of_all`
+    is no part of the address: whether the list is over all teams."""
 
     __slots__ = ()
 
     def told(self) -> dict[str, Any]:
         """What differs from a plain list."""
         values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}  # type: ignore[arg-type]
-        return {name: value for name, (value, default) in values.items() if value != default}
+        return {name: value for name, (value, default) in values.items() if value != default and name != "of_all"}
 
     @property
     def query(self) -> str:

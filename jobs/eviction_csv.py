@@ -8,15 +8,16 @@ from jobs.eviction_list import Evictions, order_by, with_objects
 from jobs.eviction_told import Told, told
 from jobs.models import Eviction
 from jobs.sight import Sight
+from jobs.workload_list import Owners
 
 
-def csv_lines(found: Evictions, wanted: EvictionFilter, sight: Sight) -> Iterator[str]:
+def csv_lines(found: Evictions, wanted: EvictionFilter, sight: Sight, owners: Owners) -> Iterator[str]:
     """The text in pieces of some hundred rows. Which evictions, and their order, is settled before the first one."""
     keys = list(found.order_by(*order_by(wanted)).values_list("pk", flat=True))
     yield csv_text([HEADER])
     for some in pieces(keys):
         rows = with_objects(Eviction.objects.all()).in_bulk(some)
-        shown = told((rows[key] for key in some if key in rows), sight)
+        shown = told((rows[key] for key in some if key in rows), sight, owners)
         yield csv_text([cell(row) for cell in _CELLS.values()] for row in shown)
 
 
@@ -30,6 +31,7 @@ _CELLS: Mapping[str, Callable[[Told], Cell]] = {
     "decided_before": lambda row: row.eviction.decided_before,
     "released_at": lambda row: row.eviction.span.released_before if row.eviction.span else None,
     "resumed_at": lambda row: row.resumed_at,
+    "team": lambda row: row.owner.slug if row.owner else "",
     "cluster": lambda row: row.eviction.cluster.slug,
     "namespace": lambda row: row.eviction.namespace,
     "job": lambda row: row.eviction.workload.title,

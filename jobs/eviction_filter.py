@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
@@ -22,6 +23,7 @@ from jobs.addresses import (
     shown_notes,
 )
 
+_OF_ALL_ONLY = ("team",)
 _MONTH = re.compile(r"(2\d{3})-(0[1-9]|1[0-2])", re.ASCII)
 
 
@@ -35,6 +37,7 @@ class Column(TextChoices):
 class SumBy(TextChoices):
     """What losses can be added up by."""
 
+    TEAM = "team", _("Team")
     WORKLOAD = "job", _("Job")
     QUEUE = "queue", _("Queue")
     PREEMPTOR = "preemptor", _("Taken by")
@@ -47,7 +50,8 @@ class SumBy(TextChoices):
 @dataclass(frozen=True, slots=True)
 class EvictionFilter(ListAddress):
     """Fields are called as in the address; an empty one narrows nothing. `time` is an Age or a month (2026-11, UTC),
-    `reason` one of Kueue's reasons or rules of preemption, `by` the slug of the preemptor's team or NONE."""
+    `reason` one of Kueue's reasons or rules of preemption, `by` the slug of the preemptor's team, `team` that of the
+    victim's; either may be NONE."""
 
     q: str = ""
     time: str = ""
@@ -55,10 +59,12 @@ class EvictionFilter(ListAddress):
     by: str = ""
     priority: str = ""
     cluster: str = ""
+    team: str = ""
     sums: str = ""
     sort: Column = Column.DECIDED
     per: int = PER_PAGE[0]
     page: int = 1
+    of_all: bool = False
 
     def window(self, now: datetime) -> tuple[datetime | None, datetime | None]:
         """From when, to before when."""
@@ -73,7 +79,8 @@ class EvictionFilter(ListAddress):
     @property
     def narrowing(self) -> list[str]:
         """Names of the fields that leave something out, besides the text searched for."""
-        return [name for name in ("time", "reason", "by", "priority", "cluster") if getattr(self, name)]
+        names = ("time", "reason", "by", "priority", "cluster", "team")
+        return [name for name in names if getattr(self, name)]
 
     @property
     def is_open(self) -> bool:
@@ -90,14 +97,27 @@ def month_after(start: datetime) -> datetime:
     return start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
 
 
-def read_filter(told: Mapping[str, str]) -> tuple[EvictionFilter, list[str]]:
+def sums_of(*, of_all: bool) -> list[SumBy]:
+    """By what a list can be added up: by team only where there are several."""
+    return [by for by in SumBy if of_all or by != SumBy.TEAM]
+
+
+def read_filter(told: Mapping[str, str], *, of_all: bool = False) -> tuple[EvictionFilter, list[str]]:
     """The filter an address asks for, and a sentence for each part of it that could not be followed."""
-    read, notes = read_address(told, _READERS)
-    return EvictionFilter(**read), shown_notes(notes)
+    readers = {name: read for name, read in _READERS.items() if of_all or name not in _OF_ALL_ONLY}
+    readers["sums"] = partial(_sums, of_all=of_all)
+    read, notes = read_address(told, readers)
+    return EvictionFilter(**read, of_all=of_all), shown_notes(notes)
 
 
 def _time(text: str) -> str:
     return text if _MONTH.fullmatch(text) else Age(text).value
+
+
+def _sums(text: str, *, of_all: bool) -> str:
+    if SumBy(text) not in sums_of(of_all=of_all):
+        raise ValueError(text)
+    return text
 
 
 _READERS: Readers = {
@@ -107,7 +127,7 @@ _READERS: Readers = {
     "by": name_text,
     "priority": name_text,
     "cluster": name_text,
-    "sums": lambda text: SumBy(text).value,
+    "team": name_text,
     "sort": Column,
     "per": per_page,
     "page": page_number,

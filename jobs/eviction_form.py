@@ -6,7 +6,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext, pgettext
 
 from jobs.addresses import NONE, Age
-from jobs.eviction_filter import EvictionFilter, SumBy
+from jobs.eviction_filter import EvictionFilter, SumBy, sums_of
 from jobs.eviction_list import Options
 from jobs.eviction_words import reason_label
 from jobs.workload_form import Choice, choice, named
@@ -16,7 +16,7 @@ _MONTHS = 13
 
 
 def choices_of(wanted: EvictionFilter, options: Options, reach: Reach, now: datetime) -> list[Choice]:
-    """Of clusters only where there are several."""
+    """Of clusters and teams only where there are several."""
     other = (NONE, gettext("another team, or unknown"))
     found = {
         "time": (gettext("Time"), [*((age.value, str(age.label)) for age in Age), *_months(now)]),
@@ -26,12 +26,14 @@ def choices_of(wanted: EvictionFilter, options: Options, reach: Reach, now: date
     }
     if len(reach.clusters) > 1 or wanted.cluster:
         found["cluster"] = (gettext("Cluster"), [(cluster.slug, cluster.name) for cluster in reach.clusters])
+    if reach.is_everything:
+        found["team"] = (gettext("Team"), [(NONE, gettext("no team")), *reach.teams])
     return [choice(wanted, name, label, known) for name, (label, known) in found.items()]
 
 
 def sum_links(wanted: EvictionFilter) -> list[tuple[SumBy, str]]:
     """By what losses can be added up, with the address that does."""
-    return [(by, wanted.link(sums=by.value)) for by in SumBy]
+    return [(by, wanted.link(sums=by.value)) for by in sums_of(of_all=wanted.of_all)]
 
 
 def _months(now: datetime) -> list[tuple[str, str]]:

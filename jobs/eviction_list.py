@@ -1,4 +1,4 @@
-"""Reads of a team's list of evictions: narrowed, added up, and cut to a page by the database."""
+"""Reads of one list of evictions: narrowed, added up, and cut to a page by the database."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from django.db.models.expressions import OrderBy
 from django.db.models.functions import Coalesce
 
 from jobs.addresses import NONE
-from jobs.called import called
+from jobs.called import called, called_from_the_start
 from jobs.eviction_filter import Column, EvictionFilter
 from jobs.lost_work import Total
 from jobs.models import Eviction, Span, Workload
 from jobs.sight import Sight
-from jobs.workload_list import Page, Reach, cut_page, in_namespaces
+from jobs.workload_list import Page, Reach, cut_page, in_namespaces, of_team
 from scheduling.names import PREEMPTED
 
 Evictions: TypeAlias = "QuerySet[Eviction, Any]"
@@ -24,8 +24,8 @@ _OPTIONS_FROM = 1000  # of so many evictions, the newest first; an address may n
 
 
 def narrowed(reach: Reach, wanted: EvictionFilter, sight: Sight, now: datetime) -> Evictions:
-    """The evictions in a team's namespaces that the filter leaves."""
-    mine = in_namespaces(reach.namespaces())
+    """The evictions within reach that the filter leaves."""
+    mine = Q() if reach.is_everything else in_namespaces(reach.namespaces())
     clusters = [cluster.pk for cluster in reach.clusters if wanted.cluster in ("", cluster.slug)]
     found = Eviction.objects.filter(mine, cluster__in=clusters)
     start, end = wanted.window(now)
@@ -34,7 +34,10 @@ def narrowed(reach: Reach, wanted: EvictionFilter, sight: Sight, now: datetime) 
     if end:
         found = found.filter(decided_before__lt=end)
     if wanted.q:
-        found = found.filter(workload__in=Workload.objects.filter(mine).filter(called(wanted.q)))
+        named = called_from_the_start(wanted.q, clusters) if reach.is_everything else called(wanted.q)
+        found = found.filter(workload__in=Workload.objects.filter(mine).filter(named))
+    if wanted.team:
+        found = found.filter(of_team(reach, wanted.team))
     if wanted.reason:
         found = found.filter(Q(reason=wanted.reason) | Q(preemption=wanted.reason))
     if wanted.priority:

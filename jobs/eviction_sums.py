@@ -1,4 +1,4 @@
-"""What evictions cost, added up by job, queue, preemptor, priority class, GPU type, week or month.
+"""What evictions cost, added up by team, job, queue, preemptor, priority class, GPU type, week or month.
 
 Weeks begin on Monday; weeks and months are UTC's.
 """
@@ -17,6 +17,7 @@ from jobs.eviction_filter import SumBy
 from jobs.eviction_list import SUMS, Evictions, total_of
 from jobs.lost_work import Total
 from jobs.sight import Sight
+from jobs.workload_list import Owners
 from scheduling.names import PREEMPTED
 from teams.gpu_models import gpu_model
 
@@ -24,6 +25,7 @@ MOST: Final = 50
 """So many of the largest sums are shown."""
 
 _KEYS: Final[dict[SumBy, tuple[Any, ...]]] = {
+    SumBy.TEAM: (F("cluster"), F("namespace")),
     SumBy.WORKLOAD: (F("workload__owner_name"), F("workload__name")),
     SumBy.QUEUE: (F("span__cluster_queue"),),
     SumBy.PREEMPTOR: (
@@ -47,9 +49,10 @@ class Line:
     lost: Total
 
 
-def sums(found: Evictions, by: SumBy, sight: Sight) -> list[Line]:
-    """The largest first; weeks and months the latest first. Names are only those that the reader may know."""
-    parts = _by_flavor(found) if by == SumBy.FLAVOR else _by_key(found, by, sight)
+def sums(found: Evictions, by: SumBy, sight: Sight, owners: Owners) -> list[Line]:
+    """The largest first; weeks and months the latest first. Names are only those that the reader may know. A team is
+    the one that owns the namespace now."""
+    parts = _by_flavor(found) if by == SumBy.FLAVOR else _by_key(found, by, sight, owners)
     lines: dict[str, Line] = {}
     for label, count, lost in parts:
         before = lines.get(label, Line(label, 0, Total()))
@@ -59,11 +62,11 @@ def sums(found: Evictions, by: SumBy, sight: Sight) -> list[Line]:
     return sorted(lines.values(), key=lambda line: (-line.lost.expected, line.label))[:MOST]
 
 
-def _by_key(found: Evictions, by: SumBy, sight: Sight) -> Iterator[tuple[str, int, Total]]:
+def _by_key(found: Evictions, by: SumBy, sight: Sight, owners: Owners) -> Iterator[tuple[str, int, Total]]:
     names = [f"key_{number}" for number in range(len(_KEYS[by]))]
     keyed = found.order_by().annotate(**dict(zip(names, _KEYS[by], strict=True))).values(*names)
     for row in keyed.annotate(**SUMS):
-        yield _label(by, [row[name] for name in names], sight), row["count"], total_of(row)
+        yield _label(by, [row[name] for name in names], sight, owners), row["count"], total_of(row)
 
 
 def _by_flavor(found: Evictions) -> Iterator[tuple[str, int, Total]]:
@@ -78,11 +81,14 @@ def _by_flavor(found: Evictions) -> Iterator[tuple[str, int, Total]]:
             yield label, 1, Total(low, expected, high, stopping, unknown, open_ones)
 
 
-def _label(by: SumBy, key: list[Any], sight: Sight) -> str:
+def _label(by: SumBy, key: list[Any], sight: Sight, owners: Owners) -> str:
     if by in _IN_TIME:
         return f"{key[0]:%Y-%m}" if by == SumBy.MONTH else f"{key[0]:%Y-%m-%d}"
     if by == SumBy.PREEMPTOR:
         return _preemptor(sight, *key)
+    if by == SumBy.TEAM:
+        owner = owners.get((key[0], key[1]))
+        return owner.name if owner else gettext("no team")
     return next(filter(None, key), gettext("none") if by == SumBy.PRIORITY else gettext("unknown"))
 
 

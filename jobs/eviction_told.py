@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 from jobs.attention import loops_of
@@ -11,18 +12,23 @@ from jobs.eviction_words import TakenBy, label_of, loss_note, loss_text, taken_b
 from jobs.loops import Decision, Loop
 from jobs.models import Eviction
 from jobs.sight import Sight
+from jobs.workload_list import Owner, Owners
+
+_NOT_ASKED: Owners = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
     """`ran` is how long it had been admitted, None where that was not seen; `resumed_at` when it was admitted again;
-    `loop` what it is part of, if it is known to be."""
+    `loop` what it is part of, if it is known to be; `owner` is None where no team owns the namespace or nobody asked.
+    """
 
     eviction: Eviction
     taken_by: TakenBy | None
     ran: timedelta | None
     resumed_at: datetime | None
     loop: Loop | None
+    owner: Owner | None
 
     @property
     def label(self) -> str:
@@ -37,12 +43,19 @@ class Told:
         return loss_note(self.eviction)
 
 
-def told(evictions: Iterable[Eviction], sight: Sight) -> list[Told]:
+def told(evictions: Iterable[Eviction], sight: Sight, owners: Owners = _NOT_ASKED) -> list[Told]:
     """In the order given; evictions as `eviction_list.with_objects` reads them."""
     listed: list[Any] = list(evictions)
     found = loops_of({each.workload_id for each in listed})
     return [
-        Told(each, taken_by(each, sight), _ran(each), each.resumed_at, found[each.workload_id].get(_decision(each)))
+        Told(
+            each,
+            taken_by(each, sight),
+            _ran(each),
+            each.resumed_at,
+            found[each.workload_id].get(_decision(each)),
+            owners.get((each.cluster_id, each.namespace)),
+        )
         for each in listed
     ]
 

@@ -64,10 +64,7 @@ _LARGEST_FIRST = (Column.GPUS, Column.PRIORITY, Column.SINCE, Column.CREATED)
 
 @dataclass(frozen=True, slots=True)
 class WorkloadFilter(ListAddress):
-    """Fields are called as in the address; an empty one narrows nothing. `sort` is a Column, descending after a `-`.
-
-    `of_all` is no part of the address: whether the list is over all teams.
-    """
+    """Fields are called as in the address; an empty one narrows nothing. `sort` is a Column, descending after a `-`."""
 
     q: str = ""
     group: Group = Group.ALL
@@ -112,7 +109,6 @@ class WorkloadFilter(ListAddress):
     def told(self) -> dict[str, Any]:
         """A state is of one group."""
         told = super(WorkloadFilter, self).told()
-        told.pop("of_all", None)
         if self.state:
             told.pop("group", None)
         return told

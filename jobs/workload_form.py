@@ -38,8 +38,7 @@ def choices_of(wanted: WorkloadFilter, options: Options, reach: Reach) -> list[C
     if len(reach.clusters) > 1 or wanted.cluster:
         found["cluster"] = (gettext("Cluster"), [(cluster.slug, cluster.name) for cluster in reach.clusters])
     if reach.is_everything:
-        teams = sorted({(owner.slug, owner.name) for owner in reach.owners.values()})
-        found["team"] = (gettext("Team"), [(NONE, gettext("no team")), *teams])
+        found["team"] = (gettext("Team"), [(NONE, gettext("no team")), *reach.teams])
         found["stuck"] = (gettext("Stuck"), [("1", gettext("eviction does not end"))])
     return [choice(wanted, name, label, known) for name, (label, known) in found.items()]
 

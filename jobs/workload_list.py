@@ -28,6 +28,8 @@ _OPTIONS_FROM = 1000  # of so many workloads, the news first; an address may nam
 
 Namespaces = Mapping[int, Collection[str]]
 """By cluster key."""
+Owners = Mapping[tuple[int, str], "Owner"]
+"""By cluster key and namespace."""
 
 
 class Owner(NamedTuple):
@@ -39,13 +41,18 @@ class Owner(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a list is over: one team's namespaces, or all workloads. `owners`: teams by (cluster key, namespace), of all
-    namespaces in the second case. `hidden`: clusters of which nothing is shown."""
+    """What a list is over: one team's namespaces, or all workloads. `owners`: of all namespaces in the second case.
+    `hidden`: clusters of which nothing is shown."""
 
     clusters: tuple[Cluster, ...]
     hidden: tuple[int, ...]
-    owners: Mapping[tuple[int, str], Owner]
+    owners: Owners
     is_everything: bool
+
+    @property
+    def teams(self) -> list[Owner]:
+        """In the order of their slugs."""
+        return sorted(set(self.owners.values()))
 
     def namespaces(self, team: str = "") -> Namespaces:
         """Those of one team by its slug, or of all that are known."""
@@ -105,16 +112,19 @@ def narrowed(reach: Reach, wanted: WorkloadFilter, now: datetime) -> WorkloadQue
         found = found.filter(called_from_the_start(wanted.q, [c.pk for c in reach.clusters]))
     elif wanted.q:
         found = found.filter(called(wanted.q))
-    if wanted.team == NONE:
-        found = found.exclude(in_namespaces(reach.namespaces()))
-    elif wanted.team:
-        found = found.filter(in_namespaces(reach.namespaces(wanted.team)))
+    if wanted.team:
+        found = found.filter(of_team(reach, wanted.team))
     if wanted.stuck:
         found = found.live().filter(pk__in=overdue(now).values("workload"))
     if wanted.created:
         found = found.filter(created_at__gte=now - LENGTH_OF[wanted.created])
     exact = {"owner_kind": wanted.kind, "priority_class": wanted.priority, "queue_name": wanted.queue}
     return found.filter(**{name: "" if value == NONE else value for name, value in exact.items() if value})
+
+
+def of_team(reach: Reach, team: str) -> Q:
+    """For rows with a cluster and a namespace: those of one team, or those that no team owns (NONE)."""
+    return ~in_namespaces(reach.namespaces()) if team == NONE else in_namespaces(reach.namespaces(team))
 
 
 def in_namespaces(namespaces: Namespaces) -> Q:

@@ -6,7 +6,7 @@ from django.views.i18n import set_language
 from portal import signin
 from portal.views.cluster import cluster_page
 from portal.views.eviction import eviction_page
-from portal.views.evictions import team_evictions, team_evictions_csv, team_lost
+from portal.views.evictions import all_evictions, all_evictions_csv, team_evictions, team_evictions_csv, team_lost
 from portal.views.gallery import gallery
 from portal.views.home import home
 from portal.views.inbox import inbox, inbox_read, notice_acknowledge
@@ -49,6 +49,8 @@ urlpatterns = [
     path("platform/", overview, name="overview"),
     path("platform/workloads/", all_workloads, name="all-workloads"),
     path("platform/workloads.csv", all_workloads_csv, name="all-workloads-csv"),
+    path("platform/evictions/", all_evictions, name="all-evictions"),
+    path("platform/evictions.csv", all_evictions_csv, name="all-evictions-csv"),
     path("platform/undelivered/", undelivered, name="undelivered"),
     path("platform/undelivered/<uuid:message>/again/", message_again, name="message-again"),
     path("platform/clusters/<slug:slug>/", cluster_page, name="cluster"),

@@ -1,12 +1,12 @@
-"""A team's evictions: the list with its totals and sums, as a page that keeps itself current and as CSV; and what the
-last week took, for the team's page."""
+"""Evictions, one team's, or all of them for platform roles: the list with its totals and sums, as a page that keeps
+itself current and as CSV; and what the last week took, for the team's page."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from django.http import HttpResponse, HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -24,11 +24,13 @@ from jobs.lost_week import stopped_otherwise
 from jobs.models import Eviction
 from jobs.sight import Sight, sight_of
 from jobs.sync import LIVE
-from jobs.workload_list import Reach, reach_of_team
+from jobs.workload_list import Reach, reach_of_all, reach_of_team
 from portal.live import is_part, live, render_live
+from portal.views.overview import active_clusters
 from portal.views.team import clusters_of_team
 from portal.web import csv_file
-from teams.access import get_team_or_404
+from teams.access import get_team_or_404, require_platform_permission
+from teams.permissions import Permission
 
 _RENEW_SECONDS = 60  # what was decided “in the last hour” depends on time alone
 _MOST_OF_WEEK = 10
@@ -38,43 +40,62 @@ _MOST_OF_WEEK = 10
 @live(LIVE, clusters_of_team, renew_seconds=_RENEW_SECONDS)
 def team_evictions(request: Request, slug: str) -> HttpResponse:
     team = get_team_or_404(request, slug)
-    reach = reach_of_team(slug)
+    csv_url = reverse("team-evictions-csv", args=[slug])
+    return _page(request, reach_of_team(slug), {"team": team, "csv_url": csv_url})
+
+
+@require_safe
+@live(LIVE, active_clusters, renew_seconds=_RENEW_SECONDS)
+def all_evictions(request: Request) -> HttpResponse:
+    require_platform_permission(request, Permission.SEE_PLATFORM)
+    return _page(request, reach_of_all(), {"csv_url": reverse("all-evictions-csv")})
+
+
+@require_safe
+def team_evictions_csv(request: Request, slug: str) -> HttpResponseBase:
+    get_team_or_404(request, slug)
+    return _csv(request, reach_of_team(slug), f"{slug}-evictions.csv")
+
+
+@require_safe
+def all_evictions_csv(request: Request) -> HttpResponseBase:
+    require_platform_permission(request, Permission.SEE_PLATFORM)
+    return _csv(request, reach_of_all(), "all-evictions.csv")
+
+
+def _page(request: Request, reach: Reach, context: dict[str, Any]) -> HttpResponse:
     sight = sight_of(request.user, reach.clusters)
     now = request.facts.now
     wanted, notes, found = _wanted(request, reach, sight, now)
     counts = tally(found)
     page = page_of(found, wanted, counts.count)
-    context: dict[str, Any] = {
-        "team": team,
-        "csv_url": reverse("team-evictions-csv", args=[slug]),
+    list_context: dict[str, Any] = {
         "wanted": wanted,
         "notes": notes,
         "tally": counts,
         "page": page,
         "pages": page_links(wanted, page.number, page.pages),
-        "rows": told(page.rows, sight),
+        "rows": told(page.rows, sight, reach.owners),
         "choices": choices_of(wanted, options_of(reach, sight, now), reach, now),
         "per_page": [(number, wanted.link(per=number)) for number in PER_PAGE],
         "sorts": [(column, wanted.link(sort=column)) for column in Column],
         "sum_links": sum_links(wanted),
         "sum_by": SumBy(wanted.sums) if wanted.sums else None,
-        "sums": sums(found, SumBy(wanted.sums), sight) if wanted.sums else [],
+        "sums": sums(found, SumBy(wanted.sums), sight, reach.owners) if wanted.sums else [],
         "without_sums": wanted.link(sums=""),
         "without_text": wanted.link(q=""),
         "shows_cluster": len(reach.clusters) > 1,
         "clusters_shown": request.facts.told(reach.clusters),
+        "reach": reach,
     }
-    return render_live(request, "portal/evictions.html", context)
+    return render_live(request, "portal/evictions.html", context | list_context)
 
 
-@require_safe
-def team_evictions_csv(request: Request, slug: str) -> HttpResponseBase:
+def _csv(request: Request, reach: Reach, filename: str) -> StreamingHttpResponse:
     """All pages of what the list of the same address shows."""
-    get_team_or_404(request, slug)
-    reach = reach_of_team(slug)
     sight = sight_of(request.user, reach.clusters)
     wanted, _notes, found = _wanted(request, reach, sight, timezone.now())
-    return csv_file(csv_lines(found, wanted, sight), f"{slug}-evictions.csv")
+    return csv_file(csv_lines(found, wanted, sight, reach.owners), filename)
 
 
 @require_safe
@@ -107,5 +128,5 @@ def _newest(found: Evictions, total: int) -> Sequence[Eviction]:
 
 
 def _wanted(request: Request, reach: Reach, sight: Sight, now: datetime) -> tuple[EvictionFilter, list[str], Evictions]:
-    wanted, notes = read_filter(request.GET.dict())
+    wanted, notes = read_filter(request.GET.dict(), of_all=reach.is_everything)
     return wanted, notes, narrowed(reach, wanted, sight, now)

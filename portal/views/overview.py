@@ -36,12 +36,13 @@ class ClusterOverview:
         return sum(node.total - node.healthy for node in self.nodes)
 
 
-def _clusters_shown(request: Request) -> Slugs:
+def active_clusters(request: Request) -> Slugs:
+    """What pages over the whole platform show."""
     return Cluster.objects.active().values_list("slug", flat=True)
 
 
 @require_safe
-@live(SOURCES, _clusters_shown, renew_seconds=300)
+@live(SOURCES, active_clusters, renew_seconds=300)
 def overview(request: Request) -> HttpResponse:
     require_platform_permission(request, Permission.SEE_PLATFORM)
     clusters = [_cluster(request, cluster) for cluster in Cluster.objects.active()]

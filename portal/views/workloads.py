@@ -15,18 +15,14 @@ from jobs.workload_filter import Group, read_filter
 from jobs.workload_form import choices_of
 from jobs.workload_list import Reach, narrowed, options_of, page_of, reach_of_all, reach_of_team, tally
 from jobs.workload_rows import rows_of
-from portal.live import Slugs, live, render_live
+from portal.live import live, render_live
+from portal.views.overview import active_clusters
 from portal.views.team import clusters_of_team
 from portal.web import csv_file
 from teams.access import get_team_or_404, require_platform_permission
-from teams.models import Cluster
 from teams.permissions import Permission
 
 _RENEW_SECONDS = 60  # what was created “in the last hour” depends on time alone
-
-
-def _active_clusters(request: Request) -> Slugs:
-    return Cluster.objects.active().values_list("slug", flat=True)
 
 
 @require_safe
@@ -38,7 +34,7 @@ def team_workloads(request: Request, slug: str) -> HttpResponse:
 
 
 @require_safe
-@live(LIVE, _active_clusters, renew_seconds=_RENEW_SECONDS)
+@live(LIVE, active_clusters, renew_seconds=_RENEW_SECONDS)
 def all_workloads(request: Request) -> HttpResponse:
     require_platform_permission(request, Permission.SEE_PLATFORM)
     return _page(request, reach_of_all(), {"csv_url": reverse("all-workloads-csv")})

@@ -77,7 +77,7 @@ def test_whatever_they_are_added_up_by_the_sums_make_the_total(
     Eviction.objects.all().delete()
     for number, columns in enumerate([*plain, *bare], 1):
         evicted(shared, number, **columns)
-    total, lines = tally(Eviction.objects.all()), sums(Eviction.objects.all(), by, SIGHT)
+    total, lines = tally(Eviction.objects.all()), sums(Eviction.objects.all(), by, SIGHT, {})
     lost = added(lines)
     assert (lost.low, lost.expected, lost.high, lost.stopping, lost.unknown) == (
         total.lost.low,
@@ -94,11 +94,11 @@ def test_whatever_they_are_added_up_by_the_sums_make_the_total(
 
 def test_a_loss_on_gpus_of_no_known_type_stands_by_itself(shared: World) -> None:
     evicted(shared, 1, **without_flavors([1451, 1451, 1451], 1, None))
-    assert sums(Eviction.objects.all(), SumBy.FLAVOR, SIGHT) == [
+    assert sums(Eviction.objects.all(), SumBy.FLAVOR, SIGHT, {}) == [
         Line("unknown type", 1, Total(1451, 1451, 1451, stopping_unknown=1))
     ]
 
 
 def test_what_held_no_gpus_is_of_no_type(shared: World) -> None:
     evicted(shared, 1, **without_flavors([0, 0, 0], 0, 0))
-    assert sums(Eviction.objects.all(), SumBy.FLAVOR, SIGHT) == [Line("none", 1, Total())]
+    assert sums(Eviction.objects.all(), SumBy.FLAVOR, SIGHT, {}) == [Line("none", 1, Total())]

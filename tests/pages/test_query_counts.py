@@ -68,6 +68,8 @@ def fill(zoo: World) -> Callable[[int], None]:
         ("member", "/teams/research/evictions/", 12),
         ("member", "/teams/research/evictions/?sums=preemptor&by=research", 12),
         ("platform_admin", "/teams/research/evictions/", 12),
+        ("platform_admin", "/platform/evictions/", 12),
+        ("platform_admin", "/platform/evictions/?sums=team&team=zebra&q=e&time=24h", 12),
         ("member", "/teams/research/lost/", 12),
         ("platform_admin", "/platform/", 12),
         ("team_admin", "/", 12),
