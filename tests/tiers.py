@@ -15,7 +15,9 @@ from tests.cluster import build
 from tests.servers import postgresql, postgresql_binary
 
 SLOW_MARKS = "cluster or browser or services or crawl"
-LEDGER_TESTS = ("tests/portal", "tests/accounts", "tests/teams", "tests/notices", "tests/jobs", "tests/pages")
+PAGES = "tests/pages"
+ON_ALL_CORES = ("-n", "auto")
+LEDGER_TESTS = ("tests/portal", "tests/accounts", "tests/teams", "tests/notices", "tests/jobs", PAGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def pytest(*arguments: str, **environment: str) -> int:
 
 def on_postgresql() -> int:
     with postgresql() as url:
-        return pytest(*LEDGER_TESTS, "-m", f"not ({SLOW_MARKS})", PORTAL_DATABASE_URL=url)
+        return pytest(*ON_ALL_CORES, *LEDGER_TESTS, "-m", f"not ({SLOW_MARKS})", PORTAL_DATABASE_URL=url)
 
 
 def build_and_run_cluster() -> int:
@@ -76,8 +78,9 @@ def missing_program(*names: str) -> Callable[[], str]:
 
 
 TIERS = (
-    Tier("fast", lambda: "", lambda: pytest("-m", f"not ({SLOW_MARKS})")),
-    Tier("crawl", lambda: "", lambda: pytest("-m", "crawl")),
+    Tier("fast", lambda: "", lambda: pytest(*ON_ALL_CORES, f"--ignore={PAGES}", "-m", f"not ({SLOW_MARKS})")),
+    Tier("pages", lambda: "", lambda: pytest(*ON_ALL_CORES, PAGES, "-m", f"not ({SLOW_MARKS})")),
+    Tier("crawl", lambda: "", lambda: pytest(*ON_ALL_CORES, "-m", "crawl")),
     Tier(
         "postgresql",
         lambda: "" if postgresql_binary("initdb") else "PostgreSQL's server is not installed.",
