@@ -18,6 +18,7 @@ from portal.views.search import search_page
 from portal.views.team import team_page
 from portal.views.undelivered import message_again, undelivered
 from portal.views.usage import team_usage
+from portal.views.victims import borrowers, victims
 from portal.views.workload import workload_page
 from portal.views.workload_live import workload_events, workload_manifest, workload_pods
 from portal.views.workloads import all_workloads, all_workloads_csv, team_workloads, team_workloads_csv
@@ -51,6 +52,8 @@ urlpatterns = [
     path("platform/workloads.csv", all_workloads_csv, name="all-workloads-csv"),
     path("platform/evictions/", all_evictions, name="all-evictions"),
     path("platform/evictions.csv", all_evictions_csv, name="all-evictions-csv"),
+    path("platform/evictions/again/", victims, name="victims"),
+    path("platform/evictions/borrowers/", borrowers, name="borrowers"),
     path("platform/undelivered/", undelivered, name="undelivered"),
     path("platform/undelivered/<uuid:message>/again/", message_again, name="message-again"),
     path("platform/clusters/<slug:slug>/", cluster_page, name="cluster"),

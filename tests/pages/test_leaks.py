@@ -33,8 +33,8 @@ VISION_UID = "44444444-4444-4444-8444-444444444444"
 NAMED = f"Preempted workload hyperpod-ns-zebra/zebra-job-7, hyperpod-ns-vision/vision-job-7 (UID: {VISION_UID})"
 OF_ALL = f"{PREEMPTED}. {NAMED} of team Zebra Crossing, hyperpod-ns-research/research-job-7"
 PLATFORM_ONLY = {
-    "overview", "all-workloads", "all-workloads-csv", "all-evictions", "all-evictions-csv", "cluster", "gallery",
-    "undelivered",
+    "overview", "all-workloads", "all-workloads-csv", "all-evictions", "all-evictions-csv", "victims", "borrowers",
+    "cluster", "gallery", "undelivered",
 }  # fmt: skip
 NO_PAGES = {
     "sign-out", "sign-in-as", "set_language", "inbox-read", "notice-acknowledge", "channel-remove", "message-again",
