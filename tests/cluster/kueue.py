@@ -31,6 +31,10 @@ _CONCURRENCY = {  # as Kueue's own manifests set it
     "ClusterQueue.kueue.x-k8s.io": 5,
     "ResourceFlavor.kueue.x-k8s.io": 1,
 }
+_IMPATIENCE = {
+    "waitForPodsReady": {"timeout": "3s"},
+    "objectRetentionPolicies": {"workloads": {"afterFinished": "0s", "afterDeactivatedByKueue": "0s"}},
+}
 _HOOKED_GROUPS = {"kueue.x-k8s.io", "batch"}  # the integrations switched on in `settings`
 
 
@@ -71,9 +75,16 @@ def visibility_apis(port: int) -> Iterator[Json]:
 
 
 def settings(
-    *, webhook_port: int, probe_port: int, metrics_port: int, visibility_port: int, fair_sharing: bool
+    *,
+    webhook_port: int,
+    probe_port: int,
+    metrics_port: int,
+    visibility_port: int,
+    fair_sharing: bool,
+    impatient: bool,
 ) -> Json:
-    """Kueue's configuration; certificates are read from `tls` in its working folder."""
+    """Kueue's configuration; certificates are read from `tls` in its working folder. `impatient`: it evicts what has no
+    pods after a few seconds and deletes at once what is over."""
     fair = {"fairSharing": {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}}
     return {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
@@ -88,6 +99,7 @@ def settings(
         "clientConnection": {"qps": 300, "burst": 500},
         "integrations": {"frameworks": ["batch/job"]},
         **(fair if fair_sharing else {}),
+        **(_IMPATIENCE if impatient else {}),
     }
 
 

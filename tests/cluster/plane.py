@@ -34,11 +34,14 @@ class ControlPlane:
     """Started by `start` or as a context manager. `admin` may do everything, `portal` what deploy/kubernetes grants,
     `stranger` nothing."""
 
-    def __init__(self, folder: Path, *, fair_sharing: bool = False, workers: bool = False) -> None:
+    def __init__(
+        self, folder: Path, *, fair_sharing: bool = False, workers: bool = False, impatient: bool = False
+    ) -> None:
         self.folder = folder.resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
         self.fair_sharing = fair_sharing
         self.workers = workers
+        self.impatient = impatient
         self.processes = Processes(self.folder)
         self.url = f"https://127.0.0.1:{free_port()}"
         self.etcd_url = f"http://127.0.0.1:{free_port()}"
@@ -176,6 +179,7 @@ class ControlPlane:
             metrics_port=metrics,
             visibility_port=visibility,
             fair_sharing=self.fair_sharing,
+            impatient=self.impatient,
         )
         (self.folder / "kueue.yaml").write_text(yaml.safe_dump(settings))
         self._run_kueue()
