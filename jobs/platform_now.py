@@ -72,7 +72,7 @@ def trees_of(cluster: Cluster) -> list[Tree]:
     most_are_left_out = QueueNow.objects.filter(cluster=cluster).exclude(resource__in=(names.CPU, names.MEMORY))
     rows = [row for row in most_are_left_out if names.is_accelerator(row.resource)]
     queues = current_queues(cluster)
-    teams, of_type = _teams(cluster, queues), promised(queues)
+    teams, of_type = teams_feeding(cluster, queues), promised(queues)
     grouped: dict[str, dict[tuple[str, str], list[QueueNow]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         grouped[row.root][row.flavor, row.resource].append(row)
@@ -101,7 +101,7 @@ def _gpu_type(
     return GpuType(*key, lines, queues.nodes.get(instance_type), promised_of.get(instance_type, 0))
 
 
-def _teams(cluster: Cluster, queues: CurrentQueues) -> dict[str, tuple[Team, ...]]:
+def teams_feeding(cluster: Cluster, queues: CurrentQueues) -> dict[str, tuple[Team, ...]]:
     """The teams that feed each ClusterQueue."""
     bound = NamespaceBinding.objects.current().filter(cluster=cluster).select_related("team")
     owner = {binding.namespace: binding.team for binding in bound}

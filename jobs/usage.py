@@ -1,4 +1,4 @@
-"""A team's use of GPUs over time, from the hours rolled up: the reads behind the usage page. Buckets are UTC."""
+"""The use of GPUs over time, from the hours rolled up: the sums, and what a team's page reads. Buckets are UTC."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -105,7 +105,7 @@ def _in_cluster(team: Team, cluster: Cluster, namespaces: set[str], period: Peri
     if closed is None or closed.until <= closed.begun_at:
         return ClusterUsage(cluster, None, [])
     queues = current_queues(cluster)
-    reader = _Reader(team, cluster, closed, edges_of(period, closed.until))
+    reader = _Reader(team, HourSums(cluster, closed, edges_of(period, closed.until)))
     found = reader.read(queues.cluster_queues_of(namespaces))
     usages = [
         Usage(cluster, *key, is_shared(queues, key[0], namespaces), found[key])
@@ -127,40 +127,20 @@ def edges_of(period: Period, until: datetime) -> list[datetime]:
     return [end - number * hours * HOUR for number in range(count, -1, -1)]
 
 
-class _Reader:
-    """Adds hours up to buckets."""
+class HourSums:
+    """Adds a cluster's hours up to buckets, which lie between the edges."""
 
-    def __init__(self, team: Team, cluster: Cluster, closed: ClosedHours, edges: Sequence[datetime]) -> None:
-        self.team, self.cluster, self.closed, self.edges = team, cluster, closed, edges
+    def __init__(self, cluster: Cluster, closed: ClosedHours, edges: Sequence[datetime]) -> None:
+        self.cluster, self.closed, self.edges = cluster, closed, edges
 
-    def read(self, cluster_queues: Collection[str]) -> Mapping[Key, Sequence[Bucket]]:
-        """By (ClusterQueue, flavor, resource), for these queues, and for others in the hours in which the team used
-        them: at other times they were somebody else's."""
-        found: dict[Key, list[Bucket]] = defaultdict(self._buckets)
-        used = TeamHour.objects.filter(self._window(), team=self.team)
-        for (queue, flavor, resource), bucket, sums in self._sums(used, _KEY, ("own", "borrowed")):
-            found[queue, flavor, resource][bucket].add(**sums)
-        names = {*cluster_queues, *(queue for queue, _, _ in found)}
-        queues = QueueHour.objects.filter(self._window(), cluster_queue__in=names)
-        of_the_hour = {name: OuterRef(name) for name in ("cluster", "cluster_queue", "hour")}
-        then_used = Exists(TeamHour.objects.filter(team=self.team, **of_the_hour))
-        queues = queues.filter(Q(cluster_queue__in=cluster_queues) | then_used)
-        for (queue, flavor, resource), bucket, sums in self._sums(queues, _KEY, _OF_QUEUE):
-            found[queue, flavor, resource][bucket].add(**sums)
-        pending = PendingHour.objects.filter(self._window(), team=self.team)
-        for (queue, resource), bucket, sums in self._sums(pending, ("cluster_queue", "resource"), ("waiting",)):
-            for key in found:
-                if (key[0], key[2]) == (queue, resource):
-                    found[key][bucket].add(**sums)
-        return found
-
-    def _window(self) -> Q:
+    @property
+    def window(self) -> Q:
         return Q(cluster=self.cluster, hour__gte=self.edges[0], hour__lt=self.edges[-1])
 
-    def _sums(
+    def of(
         self, rows: "QuerySet[Any]", key: Sequence[str], names: Sequence[str]
     ) -> Iterator[tuple[tuple[str, ...], int, dict[str, int]]]:
-        """By key and bucket."""
+        """The sums of these columns by key and bucket."""
         ends = [When(hour__lt=end, then=Value(number)) for number, end in enumerate(self.edges[1:])]
         sums = {f"sum_{number}": each for number, each in enumerate(chain.from_iterable(map(halves, names)))}
         grouped = rows.annotate(bucket=Case(*ends, output_field=IntegerField()))
@@ -170,7 +150,7 @@ class _Reader:
             totals = [whole(high, low) for high, low in zip(parts[::2], parts[1::2], strict=True)]
             yield tuple(of), bucket, dict(zip(names, totals, strict=True))
 
-    def _buckets(self) -> list[Bucket]:
+    def buckets(self) -> list[Bucket]:
         """With what is known of them all: how much is over, and what of it lies before the first read."""
         begun, until = self.closed.begun_at, self.closed.until
         return [
@@ -182,6 +162,34 @@ class _Reader:
             )
             for start, end in zip(self.edges, self.edges[1:], strict=False)
         ]
+
+
+class _Reader:
+    """What one team's page tells of a cluster."""
+
+    def __init__(self, team: Team, sums: HourSums) -> None:
+        self.team, self.sums = team, sums
+
+    def read(self, cluster_queues: Collection[str]) -> Mapping[Key, Sequence[Bucket]]:
+        """By (ClusterQueue, flavor, resource), for these queues, and for others in the hours in which the team used
+        them: at other times they were somebody else's."""
+        found: dict[Key, list[Bucket]] = defaultdict(self.sums.buckets)
+        used = TeamHour.objects.filter(self.sums.window, team=self.team)
+        for (queue, flavor, resource), bucket, sums in self.sums.of(used, _KEY, ("own", "borrowed")):
+            found[queue, flavor, resource][bucket].add(**sums)
+        names = {*cluster_queues, *(queue for queue, _, _ in found)}
+        queues = QueueHour.objects.filter(self.sums.window, cluster_queue__in=names)
+        of_the_hour = {name: OuterRef(name) for name in ("cluster", "cluster_queue", "hour")}
+        then_used = Exists(TeamHour.objects.filter(team=self.team, **of_the_hour))
+        queues = queues.filter(Q(cluster_queue__in=cluster_queues) | then_used)
+        for (queue, flavor, resource), bucket, sums in self.sums.of(queues, _KEY, _OF_QUEUE):
+            found[queue, flavor, resource][bucket].add(**sums)
+        pending = PendingHour.objects.filter(self.sums.window, team=self.team)
+        for (queue, resource), bucket, sums in self.sums.of(pending, ("cluster_queue", "resource"), ("waiting",)):
+            for key in found:
+                if (key[0], key[2]) == (queue, resource):
+                    found[key][bucket].add(**sums)
+        return found
 
 
 def _micros(start: datetime, end: datetime) -> int:

@@ -10,6 +10,7 @@ from portal.views.evictions import all_evictions, all_evictions_csv, team_evicti
 from portal.views.gallery import gallery
 from portal.views.home import home
 from portal.views.inbox import inbox, inbox_read, notice_acknowledge
+from portal.views.lending import lending
 from portal.views.me import me
 from portal.views.my_channels import channel_remove, my_channels
 from portal.views.my_notices import my_notices
@@ -54,6 +55,7 @@ urlpatterns = [
     path("platform/evictions.csv", all_evictions_csv, name="all-evictions-csv"),
     path("platform/evictions/again/", victims, name="victims"),
     path("platform/evictions/borrowers/", borrowers, name="borrowers"),
+    path("platform/lending/", lending, name="lending"),
     path("platform/undelivered/", undelivered, name="undelivered"),
     path("platform/undelivered/<uuid:message>/again/", message_again, name="message-again"),
     path("platform/clusters/<slug:slug>/", cluster_page, name="cluster"),

@@ -41,6 +41,7 @@ PARAMETERS = (
     *(field.name for each in (WorkloadFilter, EvictionFilter) for field in fields(each)),
     "next",
     "pod",
+    "period",
     "language",
     "unknown",
     "q[]",

@@ -71,6 +71,7 @@ def fill(zoo: World) -> Callable[[int], None]:
         ("platform_admin", "/platform/evictions/", 12),
         ("platform_admin", "/platform/evictions/?sums=team&team=zebra&q=e&time=24h", 12),
         ("platform_admin", "/platform/evictions/again/", 12),
+        ("platform_admin", "/platform/lending/", 12),
         ("member", "/teams/research/lost/", 12),
         ("platform_admin", "/platform/", 12),
         ("team_admin", "/", 12),

@@ -64,6 +64,7 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "all-evictions-csv": (SIGN_IN, *(403,) * 5, 200, 200, 200),
     "victims": (SIGN_IN, *(403,) * 5, 200, 200, 200),
     "borrowers": (SIGN_IN, *(403,) * 5, 200, 200, 200),
+    "lending": (SIGN_IN, *(403,) * 5, 200, 200, 200),
     "cluster gpu-one": (SIGN_IN, 403, 403, 403, 403, 403, 200, 200, 200),
     "cluster unknown": (SIGN_IN, 403, 403, 403, 403, 403, 404, 404, 404),
     "gallery": (SIGN_IN, *(200,) * 8),

@@ -1,0 +1,32 @@
+"""Lenders and borrowers of GPUs, for platform roles: over some time, and now."""
+
+from django.http import HttpResponse
+from django.views.decorators.http import require_safe
+
+from accounts.requests import Request
+from jobs.lending import lending_of
+from jobs.sync import SOURCES
+from jobs.usage import Period
+from portal.live import live, render_live
+from portal.views.overview import active_clusters
+from teams.access import require_platform_permission
+from teams.models import Cluster
+from teams.permissions import Permission
+
+_PERIODS = (Period.DAY, Period.WEEK, Period.MONTH)
+
+
+@require_safe
+@live(SOURCES, active_clusters, renew_seconds=300)
+def lending(request: Request) -> HttpResponse:
+    require_platform_permission(request, Permission.SEE_PLATFORM)
+    asked = request.GET.get("period", "")
+    period = Period(asked) if asked in _PERIODS else Period.WEEK
+    clusters = list(Cluster.objects.active().select_related("closed_hours"))
+    context = {
+        "period": period,
+        "periods": _PERIODS,
+        "sections": [lending_of(cluster, period) for cluster in clusters],
+        "clusters_shown": request.facts.told(clusters),
+    }
+    return render_live(request, "portal/lending.html", context)
