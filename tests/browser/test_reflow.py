@@ -52,6 +52,29 @@ _SMALL = """(least) => [...document.querySelectorAll("a, button, summary, input,
     .map(([each, box]) => `${location.pathname} ${each.outerHTML.slice(0, 80)} ${box.width}x${box.height}`)"""
 
 
+def test_no_space_between_words_is_lost(visit: Visit, addresses: Addresses) -> None:
+    """Where text and elements are laid out side by side, the spaces between them vanish."""
+    page = visit("platform-admin")
+    found = []
+    for address in addresses.values():
+        page.goto(address)
+        found += page.evaluate(_GLUED)
+    assert found == []
+
+
+_GLUED = """() => {
+    const isWord = (node) => node && node.nodeType === 1 && node.tagName !== "svg";
+    const loses = (node) => node.nodeType === 3 && node.data.trim() &&
+        ((/\\s$/.test(node.data) && isWord(node.nextSibling)) ||
+            (/^\\s/.test(node.data) && isWord(node.previousSibling)));
+    return [...document.querySelectorAll("main *")]
+        .map((each) => [each, getComputedStyle(each)])
+        .filter(([, style]) => /flex|grid/.test(style.display) && !parseFloat(style.columnGap))
+        .filter(([each]) => [...each.childNodes].some(loses))
+        .map(([each]) => `${location.pathname} ${each.outerHTML.slice(0, 120)}`);
+}"""
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_paper_shows_facts_in_ink_that_is_read(visit: Visit, addresses: Addresses, dark: bool) -> None:
     page = visit("platform-admin", dark=dark)
