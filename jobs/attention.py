@@ -1,14 +1,13 @@
 """What needs a platform admin: jobs that are stuck, loop or lack a priority class, and cohorts that form a cycle."""
 
-from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import models
 
-from jobs.loops import LOOP_WITHIN, Decision, Loop, loops
+from jobs.loop_runs import runs_of
+from jobs.loops import LOOP_WITHIN
 from jobs.models import Eviction, Span, Workload
 from jobs.models.workloads import WorkloadQuerySet
 from jobs.states import HOLDING, WAITING
@@ -58,15 +57,6 @@ def looping(cluster: Cluster, now: datetime) -> WorkloadQuerySet:
     live = Workload.objects.live().filter(cluster=cluster)
     since = now - LOOP_WITHIN
     recent = Eviction.objects.filter(cluster=cluster, workload__gone_before__isnull=True, decided_before__gte=since)
-    found = loops_of(set(recent.values_list("workload", flat=True)))
-    in_loops = [key for key, each in found.items() if any(loop.latest >= since for loop in each.values())]
+    found = runs_of(Eviction.objects.filter(workload__in=set(recent.values_list("workload", flat=True))))
+    in_loops = [key for key, runs in found.items() if any(loop.is_one and loop.latest >= since for _, loop in runs)]
     return live.filter(pk__in=in_loops).select_related("cluster").order_by("created_at")
-
-
-def loops_of(workloads: Iterable[int]) -> dict[int, dict[Decision, Loop]]:
-    """By the key of the workload, each decision that belongs to a loop."""
-    decisions: dict[int, list[Decision]] = defaultdict(list)
-    evicted = Eviction.objects.filter(workload_id__in=list(workloads))
-    for key, after, before in evicted.values_list("workload_id", "decided_after", "decided_before"):
-        decisions[key].append(Decision(after, before))
-    return {key: loops(each) for key, each in decisions.items()}

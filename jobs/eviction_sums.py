@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC
 from typing import Any, Final
 
-from django.db.models import F, Value
+from django.db import connection
+from django.db.models import BooleanField, ExpressionWrapper, F, Q, Value
 from django.db.models.functions import TruncMonth, TruncWeek
 from django.db.models.lookups import Exact
 from django.utils.translation import gettext
@@ -38,7 +39,13 @@ _KEYS: Final[dict[SumBy, tuple[Any, ...]]] = {
     SumBy.WEEK: (TruncWeek("decided_before", tzinfo=UTC),),
     SumBy.MONTH: (TruncMonth("decided_before", tzinfo=UTC),),
 }
-_LOSS: Final = ("lost_low", "lost_expected", "lost_high", "stopping")
+_JSON_EACH: Final = {"postgresql": "jsonb_each", "sqlite": "json_each"}
+_FLAVORS: Final = """
+    SELECT part.key, COUNT(*), COUNT(*) - COUNT(found.stopping),
+        SUM(CAST(part.value ->> 1 AS bigint)), SUM(CAST(part.value ->> 2 AS bigint)),
+        SUM(CAST(part.value ->> 3 AS bigint)), SUM(CAST(part.value ->> 4 AS bigint))
+    FROM ({found}) AS found, {each}(found.by_flavor) AS part GROUP BY part.key
+"""
 _IN_TIME: Final = (SumBy.WEEK, SumBy.MONTH)
 
 
@@ -70,15 +77,18 @@ def _by_key(found: Evictions, by: SumBy, sight: Sight, owners: Owners) -> Iterat
 
 
 def _by_flavor(found: Evictions) -> Iterator[tuple[str, int, Total]]:
-    for eviction in found.order_by().only("by_flavor", "gpus", *_LOSS).iterator():
-        open_ones = int(eviction.stopping is None)
-        for flavor, (_, low, expected, high, stopping) in eviction.by_flavor.items():
-            yield gpu_model(flavor), 1, Total(low, expected, high, stopping, 0, open_ones)
-        if not eviction.by_flavor:
-            low, expected, high, stopping = (getattr(eviction, column) or 0 for column in _LOSS)
-            unknown = int(eviction.lost_expected is None)
-            label = gettext("unknown type") if unknown or eviction.gpus else gettext("none")
-            yield label, 1, Total(low, expected, high, stopping, unknown, open_ones)
+    """By the flavors of what each held, added up by the database; apart from them what held nothing that is known."""
+    inner, params = found.order_by().values("by_flavor", "stopping").query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(_FLAVORS.format(found=inner, each=_JSON_EACH[connection.vendor]), params)
+        for flavor, count, open_ones, *losses in cursor.fetchall():
+            low, expected, high, stopping = map(int, losses)
+            yield gpu_model(flavor), count, Total(low, expected, high, stopping, 0, open_ones)
+    has_gpus = Q(lost_expected__isnull=True) | ~Q(gpus=0)
+    keyed = found.order_by().filter(by_flavor={}).annotate(is_typed=ExpressionWrapper(has_gpus, BooleanField()))
+    for is_typed, *sums in keyed.values_list("is_typed").annotate(**SUMS):
+        row = dict(zip(SUMS, sums, strict=True))
+        yield gettext("unknown type") if is_typed else gettext("none"), row["count"], total_of(row)
 
 
 def _label(by: SumBy, key: list[Any], sight: Sight, owners: Owners) -> str:

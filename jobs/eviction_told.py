@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
-from jobs.attention import loops_of
 from jobs.eviction_losses import run_of_unseen_loss
 from jobs.eviction_words import TakenBy, label_of, loss_note, loss_text, taken_by
+from jobs.loop_runs import loop_of, runs_of
 from jobs.loops import Decision, Loop
 from jobs.models import Eviction
 from jobs.sight import Sight
@@ -46,14 +46,14 @@ class Told:
 def told(evictions: Iterable[Eviction], sight: Sight, owners: Owners = _NOT_ASKED) -> list[Told]:
     """In the order given; evictions as `eviction_list.with_objects` reads them."""
     listed: list[Any] = list(evictions)
-    found = loops_of({each.workload_id for each in listed})
+    runs = runs_of(Eviction.objects.filter(workload__in={each.workload_id for each in listed}))
     return [
         Told(
             each,
             taken_by(each, sight),
             _ran(each),
             each.resumed_at,
-            found[each.workload_id].get(_decision(each)),
+            loop_of(_decision(each), runs.get(each.workload_id, ())),
             owners.get((each.cluster_id, each.namespace)),
         )
         for each in listed

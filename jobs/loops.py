@@ -4,7 +4,6 @@ Only what is known makes one. An eviction that nobody saw counts where it must h
 two follow each other within an hour if they do so even at the outermost of their moments.
 """
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -21,19 +20,17 @@ class Decision(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """How many evictions it is made of, and when the latest was decided at the latest."""
+    """How many evictions follow each other so, and when the latest was decided at the latest."""
 
     size: int
     latest: datetime
 
+    @property
+    def is_one(self) -> bool:
+        """Whether they are enough."""
+        return self.size >= LOOP_FROM
 
-def loops(decisions: Iterable[Decision]) -> dict[Decision, Loop]:
-    """Of one job, in any order: each decision that belongs to a loop, with that loop."""
-    placed = [each for each in decisions if each.before - each.after <= LOOP_WITHIN]
-    runs: list[list[Decision]] = []
-    for each in sorted(placed, key=lambda decision: (decision.before, decision.after)):
-        if runs and each.before - max(other.after for other in runs[-1]) <= LOOP_WITHIN:
-            runs[-1].append(each)
-        else:
-            runs.append([each])
-    return {each: Loop(len(run), run[-1].before) for run in runs if len(run) >= LOOP_FROM for each in run}
+
+def is_placed(decision: Decision) -> bool:
+    """Whether it is known closely enough when it was decided."""
+    return decision.before - decision.after <= LOOP_WITHIN

@@ -14,7 +14,8 @@ from django.db.models import Case, F, Max, Q, When
 from jobs.addresses import NONE, Age
 from jobs.eviction_filter import EvictionFilter
 from jobs.eviction_list import SUMS, Evictions, total_of
-from jobs.loops import Decision, Loop, loops
+from jobs.loop_runs import runs_of
+from jobs.loops import Loop
 from jobs.lost_work import Total
 from jobs.workload_list import Owner, Reach
 from teams.models import Cluster
@@ -64,7 +65,7 @@ def repeat_victims(found: Evictions, reach: Reach) -> list[Victim]:
     titled = found.order_by().annotate(title=_TITLE)
     repeated = titled.values(*_JOB).annotate(latest=Max("decided_before"), **SUMS).filter(count__gte=REPEATED)
     rows = list(repeated.order_by("-count", "-expected", *_JOB)[:MOST])
-    last, looping = _decisions(titled, {row["title"] for row in rows})
+    last, looping = _workloads(titled, {row["title"] for row in rows})
     clusters = {cluster.pk: cluster for cluster in reach.clusters}
     victims = []
     for row in rows:
@@ -75,19 +76,16 @@ def repeat_victims(found: Evictions, reach: Reach) -> list[Victim]:
     return victims
 
 
-def _decisions(titled: Any, titles: Iterable[str]) -> tuple[dict[Job, str], dict[Job, Loop]]:
+def _workloads(titled: Any, titles: Iterable[str]) -> tuple[dict[Job, str], dict[Job, Loop]]:
     """Of each job the uid of its workload evicted last, and its longest loop, if it has one."""
     of_title = Q(workload__owner_name__in=titles) | Q(workload__owner_name="", workload__name__in=titles)
-    rows = titled.filter(of_title).order_by("decided_before", "pk")
+    evictions = titled.filter(of_title)
+    runs = runs_of(evictions)
     last: dict[Job, str] = {}
-    decided: dict[Job, dict[str, list[Decision]]] = defaultdict(lambda: defaultdict(list))
-    for *of, uid, after, before in rows.values_list(*_JOB, "workload__uid", "decided_after", "decided_before"):
+    loops: dict[Job, list[Loop]] = defaultdict(list)
+    workloads = evictions.values_list(*_JOB, "workload__uid", "workload").annotate(latest=Max("decided_before"))
+    for *of, uid, workload, _ in workloads.order_by("latest", "workload"):
         job = Job(*of)
         last[job] = uid
-        decided[job][uid].append(Decision(after, before))
-    return last, {job: loop for job, of_uid in decided.items() if (loop := _longest(of_uid.values()))}
-
-
-def _longest(workloads: Iterable[list[Decision]]) -> Loop | None:
-    found = (loop for decisions in workloads for loop in loops(decisions).values())
-    return max(found, default=None)
+        loops[job] += (run.loop for run in runs.get(workload, ()) if run.loop.is_one)
+    return last, {job: max(found) for job, found in loops.items() if found}
