@@ -5,6 +5,7 @@ Nothing outside is needed: SQLite, a broker of folders, everything under var/. L
 
 import argparse
 import base64
+import contextlib
 import fcntl
 import os
 import secrets
@@ -33,6 +34,8 @@ CLUSTERS = {
 }
 FIRST_PORT = 8000
 _INTERRUPTED = 130  # Ctrl-C is how the demo is meant to end
+_CLUSTER = "cluster"
+_CLUSTER_AFTER = 3.0  # seconds; everything is killed after five, and the emulator must save before that
 
 
 def main() -> int:
@@ -116,7 +119,7 @@ def supervise(cluster: str, kubeconfig: Path, port: int, environment: dict[str, 
     arguments = CLUSTERS[cluster].format(var=shlex.quote(str(VAR)), kubeconfig=waiting)
     manager = Together()
     for name, command in {
-        "cluster": f"exec {python} {arguments}",
+        _CLUSTER: f"exec {python} {arguments}",
         "web": f"exec {python} -m gunicorn --config deploy/gunicorn.conf.py --log-level warning",
         "worker": f"{after_cluster} -m celery --app portal worker --concurrency 2 --loglevel WARNING",
         "beat": f"{after_cluster} -m celery --app portal beat --loglevel WARNING",
@@ -133,7 +136,10 @@ def supervise(cluster: str, kubeconfig: Path, port: int, environment: dict[str, 
 
 
 class Together(Manager):
-    """Ends all processes when one ends, and keeps which: `ended` is its name, or nothing."""
+    """Ends all processes when one ends, and keeps which: `ended` is its name, or nothing.
+
+    The cluster ends last, so that nobody reads from one that is gone.
+    """
 
     ended = ""
 
@@ -145,6 +151,28 @@ class Together(Manager):
         if not self._terminating:
             self.ended = next((name for name, process in self._processes.items() if "returncode" in process), "")
         super().terminate()
+
+    def _killall(self, force: bool = False) -> None:
+        if force:
+            super()._killall(force=True)
+        else:
+            threading.Thread(target=self._end_softly, daemon=True).start()
+
+    def _end_softly(self) -> None:
+        readers = [name for name in self._processes if name != _CLUSTER]
+        latest = time.monotonic() + _CLUSTER_AFTER
+        for name in readers:
+            self._end(name)
+        while any("returncode" not in self._processes[name] for name in readers) and time.monotonic() < latest:
+            time.sleep(0.05)
+        self._end(_CLUSTER)
+
+    def _end(self, name: str) -> None:
+        """Tells the process alone, not its group as honcho does: Celery's children would be lost, and it hangs."""
+        process = self._processes[name]
+        if "pid" in process and "returncode" not in process:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process["pid"], signal.SIGTERM)
 
 
 class Attended(Process):

@@ -50,11 +50,11 @@ def _options(arguments: list[str]) -> Options:
 
 
 async def _serve(options: Options) -> None:
+    emulator = Emulator(options)  # takes seconds, in which a signal ends the process: there is nothing to save yet
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(signum, ended.set)
-    emulator = Emulator(options)
     await emulator.start()
     sys.stdout.write(f"emulator ready: {emulator.url}\n")
     sys.stdout.flush()

@@ -3,6 +3,7 @@
 A name ending in .msg appears only when its message is whole; bindings are declared anew by every process.
 """
 
+import math
 import os
 import time
 import uuid
@@ -58,12 +59,23 @@ class Channel(virtual.Channel):
 
 
 class Transport(virtual.Transport):
-    """For kombu connections; the bindings are this process's own."""
+    """For kombu connections; the bindings are this process's own.
+
+    Option `longest_wait`, in seconds: a wait for messages ends after it, whatever timeout was asked for. A worker looks
+    only between two waits whether it is to end, and Celery's take two seconds.
+    """
 
     Channel = Channel
     default_port = 0
     driver_type = driver_name = "folder"
     state = virtual.BrokerState()
+
+    def __init__(self, client: Any, **kwargs: Any) -> None:
+        super().__init__(client, **kwargs)
+        self.longest_wait: float = client.transport_options.get("longest_wait", math.inf)
+
+    def drain_events(self, connection: Any, timeout: float | None = None, **kwargs: Any) -> None:
+        super().drain_events(connection, min(timeout or math.inf, self.longest_wait))
 
     def driver_version(self) -> str:
         return "1"

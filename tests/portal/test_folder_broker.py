@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from queue import Empty
@@ -89,3 +90,13 @@ def test_the_demo_uses_it() -> None:
     with app.connection_for_write() as connection:
         assert isinstance(connection.transport, Transport)
         assert Path(connection.transport_options["folder"]).is_dir()
+
+
+def test_a_wait_ends_early_where_a_worker_is_to_look_whether_it_ends(tmp_path: Path) -> None:
+    options = {"folder": str(tmp_path), "polling_interval": 0.01, "longest_wait": 0.05}
+    with Connection(transport=Transport, transport_options=options) as connection:
+        queue = connection.SimpleQueue("celery", no_ack=True)
+        began = time.monotonic()
+        with pytest.raises(Empty):
+            queue.get(timeout=30)
+        assert time.monotonic() - began < 10

@@ -59,11 +59,15 @@ def test_demo_shows_a_team_and_ends_every_process(demo: Demo) -> None:
     assert address
     assert "Demo" in team_page(address[1])
     wait_until(lambda: "own, " in team_page(address[1]), "the team's quota", 60)
+    wait_until(lambda: "task events" in demo.said(), "the worker", 60)
     demo.process.send_signal(signal.SIGINT)
     assert demo.process.wait(30) == 0
     assert set(demo.started()) == PROCESSES
     assert demo.left() == []
     assert "by itself" not in demo.said()
+    ending = demo.said().partition("SIGINT received")[2]
+    assert re.findall(r"(\w+) stopped \(rc=(-?\d+)\)", ending)[-1] == ("cluster", "0")
+    assert [line for line in ending.splitlines() if re.search("SIGKILL|level=|exited with", line)] == []
 
 
 def test_a_second_demo_in_one_folder_is_refused_and_one_that_loses_a_process_names_it(demo: Demo) -> None:
