@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import django
+import honcho.manager
 from django.core.management import call_command
 from honcho.manager import Manager
 from honcho.process import Process
@@ -35,7 +36,8 @@ CLUSTERS = {
 FIRST_PORT = 8000
 _INTERRUPTED = 130  # Ctrl-C is how the demo is meant to end
 _CLUSTER = "cluster"
-_CLUSTER_AFTER = 3.0  # seconds; everything is killed after five, and the emulator must save before that
+_CLUSTER_AFTER = 7.0  # seconds; the emulator must save before everything is killed
+_KILLED_AFTER = 10  # seconds; Celery's pool takes up to four on a busy machine
 
 
 def main() -> int:
@@ -117,6 +119,7 @@ def supervise(cluster: str, kubeconfig: Path, port: int, environment: dict[str, 
     python, waiting = shlex.quote(PYTHON), shlex.quote(str(kubeconfig))
     after_cluster = f"while [ ! -s {waiting} ]; do sleep 0.1; done; exec {python}"
     arguments = CLUSTERS[cluster].format(var=shlex.quote(str(VAR)), kubeconfig=waiting)
+    honcho.manager.KILL_WAIT = _KILLED_AFTER
     manager = Together()
     for name, command in {
         _CLUSTER: f"exec {python} {arguments}",
