@@ -39,7 +39,7 @@ def settle(now: datetime) -> World:
     _settle_people(cluster)
     world.queues(*(cohort(f"cohort-{n}") for n in range(COHORTS)), flavor(P5), flavor(G6))
     world.queues(*map(_queue, range(TEAMS)))
-    world.queues(*(local_queue(_namespace(n), _queue_name(n)) for n in range(TEAMS)))
+    world.queues(*(local_queue(namespace(n), queue_name(n)) for n in range(TEAMS)))
     world.now = now
     return world
 
@@ -49,7 +49,7 @@ def _settle_people(cluster: Cluster) -> None:
     teams = [Team(slug=f"team-{n:03}", name=f"Team {n:03}", cost_centre=centre) for n in range(TEAMS)]
     Team.objects.bulk_create(teams)
     NamespaceBinding.objects.bulk_create(
-        NamespaceBinding(cluster=cluster, namespace=_namespace(n), team=team, valid_from=START)
+        NamespaceBinding(cluster=cluster, namespace=namespace(n), team=team, valid_from=START)
         for n, team in enumerate(teams)
     )
     usernames = [*map(member, range(TEAMS)), ADMIN, NEWCOMER]
@@ -66,12 +66,12 @@ def member(team: int) -> str:
     return f"member-{team:03}"
 
 
-def _namespace(team: int) -> str:
+def namespace(team: int) -> str:
     return f"hyperpod-ns-team-{team:03}"
 
 
-def _queue_name(team: int) -> str:
-    return f"{_namespace(team)}-clusterqueue"
+def queue_name(team: int) -> str:
+    return f"{namespace(team)}-clusterqueue"
 
 
 def _queue(team: int) -> ClusterQueue:
@@ -82,7 +82,7 @@ def _queue(team: int) -> ClusterQueue:
         "memory": quota("64Ti"),
     }
     return cluster_queue(
-        _queue_name(team), cohort=f"cohort-{team % COHORTS}", flavors=groups((P5, amounts), (G6, amounts))
+        queue_name(team), cohort=f"cohort-{team % COHORTS}", flavors=groups((P5, amounts), (G6, amounts))
     )
 
 
@@ -94,9 +94,14 @@ def fill(world: World, numbers: range) -> None:
         world.see(*(last for _, last in looks))
     over = Workload.objects.live().filter(state__in=OVER).alias(third=F("pk") % 3).filter(third=0)
     over.update(gone_after=F("since"), gone_before=F("since"), gone_version=F("resource_version"))
+    analyse()
+
+
+def analyse() -> None:
+    """What a server does by itself within minutes."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            cursor.execute("VACUUM ANALYZE")  # what the server does by itself within minutes
+            cursor.execute("VACUUM ANALYZE")
 
 
 def _looks(number: int, now: datetime) -> tuple[Look | None, Look]:
@@ -109,7 +114,7 @@ def _looks(number: int, now: datetime) -> tuple[Look | None, Look]:
     job, kind = _job(rng, number, team, created), rng.choice((P5, G6))
     if rng.random() < 0.1:
         early = job.admit(at, kind).record
-        job.evict(at + 5, message=_preempted(rng, team)).release(at + 6, _preempted(rng, team))
+        job.evict(at + 5, message=preempted(rng, team)).release(at + 6, preempted(rng, team))
         at += 10
     if end == "waits":
         job.waits(_why(rng), at)
@@ -132,14 +137,14 @@ def _job(rng: random.Random, number: int, team: int, created: float) -> Job:
     amounts = {GPU: str(rng.choice((1, 4, 8))), "cpu": "32", "memory": "256Gi"}
     priority = rng.choice((0, 50, 100))
     job = Job(
-        title, _namespace(team), queue=_queue_name(team), requests=amounts, created=created, priority=priority,
-        uid=_uid(rng),
+        title, namespace(team), queue=queue_name(team), requests=amounts, created=created, priority=priority,
+        uid=new_uid(rng),
     )  # fmt: skip
     job.obj["metadata"]["ownerReferences"][0]["kind"] = rng.choice(_KINDS)
     return job
 
 
-def _uid(rng: random.Random) -> str:
+def new_uid(rng: random.Random) -> str:
     return str(uuid.UUID(int=rng.getrandbits(128), version=4))
 
 
@@ -148,9 +153,9 @@ def _why(rng: random.Random) -> str:
     return f"couldn't assign flavors to pod set main: {missing}"
 
 
-def _preempted(rng: random.Random, team: int) -> str:
+def preempted(rng: random.Random, team: int) -> str:
     root, other = f"/cohort-{team % COHORTS}", (team + COHORTS) % TEAMS
     return (
-        f"Preempted to accommodate a workload (UID: {_uid(rng)}, JobUID: {_uid(rng)}) due to reclamation within the "
-        f"cohort; preemptor path: {root}/{_queue_name(other)}; preemptee path: {root}/{_queue_name(team)}"
+        f"Preempted to accommodate a workload (UID: {new_uid(rng)}, JobUID: {new_uid(rng)}) due to reclamation within "
+        f"the cohort; preemptor path: {root}/{queue_name(other)}; preemptee path: {root}/{queue_name(team)}"
     )

@@ -3,16 +3,17 @@
 import re
 import statistics
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import requests
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from bench.page_visits import EMPTY, LIVE, PAGES, PART, Page, ask, signed_in
+from bench.page_visits import EMPTY, PAGES, PART, Page, ask, signed_in
 from bench.web import Web, cpu_seconds
 
-ROUNDS, ASKED_EACH = 9, 5
+ASKED_EACH = 5
 
 _FIRST_LOAD = re.compile(r'(?:<link rel="stylesheet" href|<script src)="([^"]+)"')
 
@@ -45,14 +46,17 @@ class Cost:
         return statistics.median(self.wall)
 
 
-def costs(web: Web, session: requests.Session) -> dict[str, Cost]:
-    """Of the empty page, the pages, and a 304 of each one's part; in turn, so that all see the same machine."""
-    found = {"empty page": Cost()} | {name: Cost() for name in PAGES} | {f"304 of the {name}": Cost() for name in LIVE}
-    for _ in range(ROUNDS):
+def costs(
+    web: Web, session: requests.Session, pages: Mapping[str, Page], live: Mapping[str, Page], rounds: int
+) -> dict[str, Cost]:
+    """Of the empty page, the pages, and a 304 of the parts of the live ones; in turn, so that all see the same
+    machine."""
+    found = {"empty page": Cost()} | {name: Cost() for name in pages} | {f"304 of the {name}": Cost() for name in live}
+    for _ in range(rounds):
         _measure(web, session, EMPTY, found["empty page"])
-        for name, page in PAGES.items():
+        for name, page in pages.items():
             _measure(web, session, page, found[name])
-        for name, page in LIVE.items():
+        for name, page in live.items():
             while not _measure(web, session, page, found[f"304 of the {name}"], is_known=True):
                 pass  # its minute was over
     return found

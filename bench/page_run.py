@@ -12,19 +12,19 @@ from django.utils import timezone
 
 from bench import crowd, page_load
 from bench.page_costs import costs, first_load, queries_of
-from bench.page_visits import PAGES
+from bench.page_visits import LIVE, PAGES
 from bench.web import Web
 from portal.models import SourceState
 
 FEW, MANY = 1_000, 100_000
-_BEAT_SECONDS = 5
+_BEAT_SECONDS, _ROUNDS = 5, 9
 
 
 def tell_costs(web: Web) -> None:
     """With one process: CPU times, queries, and what a first page loads."""
     few, many = _queries()
     print(f"{connection.vendor}: {crowd.TEAMS} teams, {MANY} workloads", flush=True)
-    with _kept_fresh(), web.running(processes=1), requests.Session() as session:
+    with kept_fresh(), web.running(processes=1), requests.Session() as session:
         session.trust_env = False
         _tell_ratios(web, session, few, many)
         _tell_first_load(first_load(web, session))
@@ -43,7 +43,7 @@ def _queries() -> tuple[dict[str, int], dict[str, int]]:
 
 
 def _tell_ratios(web: Web, session: requests.Session, few: Mapping[str, int], many: Mapping[str, int]) -> None:
-    found = costs(web, session)
+    found = costs(web, session, PAGES, LIVE, _ROUNDS)
     empty = found["empty page"].cpu_ms
     for name, cost in found.items():
         told = f"{name}: {cost.cpu_ms:.1f} ms CPU, {cost.wall_ms:.1f} ms, {cost.size / 1000:.0f} kB"
@@ -63,7 +63,7 @@ def _tell_first_load(sizes: Mapping[str, int]) -> None:
 
 def tell_load(web: Web, seconds: int) -> None:
     """With the compose file's number of processes: a crowd that polls and looks around."""
-    with _kept_fresh(), web.running(processes=2):
+    with kept_fresh(), web.running(processes=2):
         load = page_load.run(web, seconds)
     asked = f"{page_load.POLLS} polls and {page_load.VISITS} pages a second for {seconds} s"
     print(f"load: {asked}: {dict(load.statuses)}, {len(load.errors)} errors (0) {load.errors[:2] or ''}")
@@ -74,7 +74,7 @@ def tell_load(web: Web, seconds: int) -> None:
 
 
 @contextmanager
-def _kept_fresh() -> Iterator[None]:
+def kept_fresh() -> Iterator[None]:
     """Every source says every few seconds that it was just read and that nothing changed, as under the watcher."""
     stop = threading.Event()
 

@@ -28,7 +28,7 @@ def team_page(team: int) -> Page:
     return Page(crowd.member(team), f"/teams/team-{team:03}/")
 
 
-def _of_team(path: str) -> Page:
+def of_team(path: str) -> Page:
     return Page(crowd.member(7), f"{team_page(7).path}{path}")
 
 
@@ -38,11 +38,11 @@ def _of_all(path: str) -> Page:
 
 EMPTY = Page(crowd.NEWCOMER, "/")
 PAGES: Mapping[str, Page] = {
-    "team page": _of_team(""),
+    "team page": of_team(""),
     "team page, to the admin": Page(crowd.ADMIN, team_page(7).path),
-    "team's jobs": _of_team("workloads/"),
-    "team's waiting jobs": _of_team("workloads/?group=waiting"),
-    "team's last page, searched": _of_team("workloads/?q=llm&sort=gpus&page=999"),
+    "team's jobs": of_team("workloads/"),
+    "team's waiting jobs": of_team("workloads/?group=waiting"),
+    "team's last page, searched": of_team("workloads/?q=llm&sort=gpus&page=999"),
     "overview": _of_all(""),
     "all jobs": _of_all("workloads/"),
     "all running jobs": _of_all("workloads/?group=running"),
