@@ -1,7 +1,7 @@
 """Who lends and who borrows GPUs, per tree of cohorts and GPU type: over some time, by the hours rolled up, and now."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -23,8 +23,8 @@ class Key(NamedTuple):
 @dataclass(slots=True)
 class Line:
     """One ClusterQueue and GPU type. `teams` feed the queue now. `hours` is None before the first hour is over;
-    `by_team`: amount·microseconds borrowed by the name of each team that borrowed then, empty for what no team owned.
-    `now` is None where the queue is not there or lists the type no more."""
+    `by_team`: amount·microseconds borrowed by the name of each team that borrowed then, the most first; empty for what
+    no team owned. `now` is None where the queue is not there or lists the type no more."""
 
     key: Key
     teams: tuple[Team, ...] = ()
@@ -104,9 +104,15 @@ def _add_hours(lines: dict[Key, Line], sums: HourSums) -> None:
     columns = ("borrowed", "lent_low", "lent_high", "unknown")
     for key, _, amounts in sums.of(QueueHour.objects.filter(sums.window), Key._fields, columns):
         _hours_of(_line(lines, Key(*key)), sums).add(**amounts)
-    borrowed = TeamHour.objects.filter(sums.window, borrowed__gt=0)
-    for (*by, team), _, amounts in sums.of(borrowed, (*Key._fields, "team__name"), ("borrowed",)):
-        _line(lines, Key(*by)).by_team[team or ""] = amounts["borrowed"]
+    for key, team, amount in sorted(_borrowed(sums), key=lambda each: (-each[2], each[1])):
+        _line(lines, key).by_team[team] = amount
+
+
+def _borrowed(sums: HourSums) -> Iterator[tuple[Key, str, int]]:
+    """By which team, by name."""
+    rows = TeamHour.objects.filter(sums.window, borrowed__gt=0)
+    for (*key, team), _, amounts in sums.of(rows, (*Key._fields, "team__name"), ("borrowed",)):
+        yield Key(*key), team or "", amounts["borrowed"]
 
 
 def _line(lines: dict[Key, Line], key: Key) -> Line:

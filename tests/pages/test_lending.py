@@ -48,7 +48,7 @@ def test_who_borrowed_is_named_where_it_is_not_the_only_team(lent: World, people
     lent.see(Job("stray", "of-nobody", queue="vision-queue", gpus=2, created=120).admit(120))
     lent.is_read(at=minute(185))
     close_hours(lent.cluster, minute(185))
-    assert "Vision vision-queue 0 20 no team 2 Vision 18" in text(people)
+    assert "Vision vision-queue 0 20 Vision 18 no team 2" in text(people)
 
 
 @pytest.mark.parametrize("query", ["", "?period=", "?period=year", "?period=century"])

@@ -103,5 +103,8 @@ def test_nobody_else_writes_meanwhile() -> None:
         assert connection.settings_dict["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
         return
     with exclusive("gpu-one"), connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted")
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
+            " WHERE datname = current_database() AND locktype = 'advisory' AND granted"
+        )
         assert cursor.fetchone()[0] == 1
