@@ -8,6 +8,7 @@ import os
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from itertools import product
+from urllib.parse import urlsplit
 
 import structlog
 from django.conf import settings
@@ -56,10 +57,19 @@ def _has_token(request: HttpRequest) -> bool:
 
 
 def _is_from_here(request: HttpRequest) -> bool:
-    """From loopback, and not through a proxy on this machine, which would make everybody local."""
+    """From loopback, not through a proxy on this machine, which would make everybody local, and by this machine's own
+    name: a page whose name was pointed at loopback meanwhile could read along."""
     address = request.META.get("REMOTE_ADDR", "")
     is_forwarded = settings.SECURE_PROXY_SSL_HEADER is not None or any(name in request.META for name in _FORWARDED)
-    return bool(address) and is_loopback(address) and not is_forwarded
+    return bool(address) and is_loopback(address) and not is_forwarded and _asks_for_loopback(request)
+
+
+def _asks_for_loopback(request: HttpRequest) -> bool:
+    try:
+        host = urlsplit(f"//{request.META.get('HTTP_HOST', '')}").hostname or "nowhere"
+    except ValueError:
+        return False
+    return host == "localhost" or is_loopback(host)
 
 
 class Syncs(Collector):

@@ -27,7 +27,7 @@ def _now(time_machine: Any) -> Iterator[None]:
 
 
 def scrape(**meta: str) -> HttpResponse:
-    return Client(**meta).get("/metrics")  # type: ignore[arg-type,return-value]
+    return Client(**{"HTTP_HOST": "localhost", **meta}).get("/metrics")  # type: ignore[arg-type,return-value]
 
 
 def samples() -> dict[tuple[str, ...], float]:
@@ -175,3 +175,13 @@ def test_a_token_opens_it(production: Any, token: str, brought: str, status: int
     production.METRICS_TOKEN = token
     response = scrape(REMOTE_ADDR="10.0.0.8", HTTP_AUTHORIZATION=brought, HTTP_HOST="10.1.2.3:8000")
     assert response.status_code == status
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8000", "[::1]:8000", "localhost"])
+def test_this_machine_is_asked_by_its_own_name(host: str) -> None:
+    assert scrape(HTTP_HOST=host).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["attacker.example", "attacker.example:8000", "10.0.0.1", "[", ""])
+def test_a_name_pointed_at_this_machine_reads_nothing(host: str) -> None:
+    assert scrape(HTTP_HOST=host).status_code == 404
