@@ -43,16 +43,18 @@
     [...now.attributes].filter(({ name, value }) => old.getAttribute(name) !== value).forEach(({ name, value }) => old.setAttribute(name, value));
   }
 
+  /* Where the rows are some of many, one that is missing may stand further on: it was pushed out by one that came. */
   function mergeRows(old, now) {
     const fresh = new Map([...now.querySelectorAll("[data-row]")].map((row) => [row.dataset.row, row]));
-    let changes = 0;
+    const areSome = now.dataset.rows === "some";
+    let missing = 0;
     old.querySelectorAll("[data-row]").forEach((row) => {
       const next = fresh.get(row.dataset.row);
-      row.classList.toggle("is-gone", !next);
-      if (next) replace(row, next); else changes += 1;
+      row.classList.toggle("is-gone", !next && !areSome);
+      if (next) replace(row, next); else missing += 1;
       fresh.delete(row.dataset.row);
     });
-    return changes + fresh.size;
+    return areSome ? Math.max(missing, fresh.size) : missing + fresh.size;
   }
 
   function show(html) {

@@ -21,7 +21,7 @@ from teams.permissions import Permission
 from teams.queues import current_queues
 from teams.roles import roles_of
 
-_MOST_ROWS = 10
+_MOST_ROWS = 15
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from tests.services.portal import RunningPortal
 pytestmark = pytest.mark.browser
 
 TEAM = "/teams/research/"
+MOST_ROWS = 15
+"""Of the jobs that wait, on the team's page."""
 
 
 @pytest.fixture
@@ -83,6 +85,23 @@ def test_rows_that_went_stay_in_their_place_until_asked(page: Page, still: Emula
     expect(row_of(page, "alpha")).to_have_class("is-gone")
     show(page, 1).click()
     expect(waiting(page)).to_have_count(before - 1)
+
+
+def test_a_row_pushed_off_the_page_is_neither_gone_nor_a_change(
+    visit: Visit, still: EmulatedCluster, portal: RunningPortal
+) -> None:
+    names = [f"alpha-{number}" for number in range(MOST_ROWS)]
+    for name in names:
+        still.submit(name)
+    wait_until_told(portal, *names)
+    page = visit("data-scientist")
+    still.remove("alpha-0")
+    expect(show(page, 1)).to_be_visible()
+    expect(waiting(page)).to_have_count(MOST_ROWS)
+    expect(page.locator(".is-gone")).to_have_count(0)
+    show(page, 1).click()
+    expect(row_of(page, "alpha-0")).to_have_count(0)
+    expect(waiting(page)).to_have_count(MOST_ROWS)
 
 
 def test_a_change_is_told_politely(page: Page, still: EmulatedCluster) -> None:

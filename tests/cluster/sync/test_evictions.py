@@ -199,10 +199,10 @@ def test_what_ran_for_as_long_as_it_may(scene: Scene, ledgers: Ledgers) -> None:
 def test_a_check_that_takes_its_consent_back(scene: Scene, ledgers: Ledgers) -> None:
     place = scene.place(OWNERS)
     check = {"apiVersion": objects.API_VERSION, "kind": "AdmissionCheck", "metadata": {"name": scene.name}}
-    made = scene.admin.create("admissionchecks", {**check, "spec": {"controllerName": "tests/check"}})
+    scene.admin.create("admissionchecks", {**check, "spec": {"controllerName": "tests/check"}})
     now = timezone.now().strftime("%Y-%m-%dT%H:%M:%SZ")
     active = {"type": "Active", "status": "True", "reason": "Active", "message": "", "lastTransitionTime": now}
-    scene.admin.replace("admissionchecks", {**made, "status": {"conditions": [active]}}, "status")
+    scene.admin.merge("admissionchecks", scene.name, {"status": {"conditions": [active]}}, part="status")
     scene.change_queue(OWNERS, admissionChecksStrategy={"admissionChecks": [{"name": scene.name}]})
     scene.wait_until_active()
     scene.submit(OWNERS, "own", 4)
