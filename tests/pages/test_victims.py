@@ -38,6 +38,16 @@ def test_the_count_leads_to_as_many_evictions(restless: World, people: People) -
     assert "3 evictions" in words(visit(people.finops, f"{HISTORY}?q={link}".replace("&amp;", "&")))
 
 
+def test_a_table_that_is_cut_says_so_to_the_page(
+    restless: World, people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row that one with more evictions pushes out is not gone."""
+    assert 'data-region="victims" data-rows>' in visit(people.finops, AGAIN).text
+    for module in ("jobs.repeat_victims", "portal.views.victims"):
+        monkeypatch.setattr(f"{module}.MOST", 1)
+    assert 'data-region="victims" data-rows="some">' in visit(people.finops, AGAIN).text
+
+
 @pytest.mark.parametrize("query", ["", "?time=", "?time=1h", "?time=soon"])
 def test_a_week_is_shown_unless_something_else_is_asked_for(restless: World, people: People, query: str) -> None:
     assert '<a href="?time=7d" aria-current="true">' in visit(people.finops, AGAIN + query).text
