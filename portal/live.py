@@ -11,7 +11,6 @@ from datetime import datetime
 from functools import wraps
 from typing import Any, TypeAlias, TypeVar
 
-from django.db.models import QuerySet
 from django.http import HttpResponse, HttpResponseNotModified
 from django.shortcuts import render
 from django.utils import timezone, translation
@@ -20,11 +19,11 @@ from django.utils.crypto import salted_hmac
 from django.utils.http import parse_etags
 
 from accounts.requests import Request
-from portal.sync_runs import Freshness, freshness
+from portal.sync_runs import Freshness, SlugQuery, freshness
 from teams.roles import Roles, roles_of
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
-Slugs: TypeAlias = "Collection[str] | QuerySet[Any, str]"
+Slugs: TypeAlias = Collection[str] | SlugQuery
 
 _PART = "live"
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import LiteralString, NamedTuple
 
 import structlog
 from django.db import IntegrityError, transaction
@@ -88,12 +88,20 @@ UNDATED = (SETUP, "about")
 """Sources of which nothing is kept with dates: time in which they were not asked is no Gap."""
 
 
-def freshness(sources: Collection[str], clusters: "Collection[str] | QuerySet[Any, str]") -> dict[str, "Freshness"]:
+class SlugQuery(NamedTuple):
+    """SELECT of clusters' slugs. In SQL, since every poll asks for them: the ORM needs longer to put it together than
+    the database to answer."""
+
+    sql: LiteralString
+    parameters: tuple[str, ...] = ()
+
+
+def freshness(sources: Collection[str], clusters: Collection[str] | SlugQuery) -> dict[str, "Freshness"]:
     """How old what these sources feed is, by cluster: the age of the oldest. One query, also where `clusters` is one
     for slugs. The versions are those of all sources: hardly a page shows what a single one tells."""
     found: dict[str, dict[str, SourceState]] = {}
     states: Iterable[SourceState]
-    if isinstance(clusters, QuerySet):
+    if isinstance(clusters, SlugQuery):
         states = _states_of(clusters)
     else:
         states, found = SourceState.objects.filter(cluster__in=clusters), {cluster: {} for cluster in clusters}
@@ -102,14 +110,13 @@ def freshness(sources: Collection[str], clusters: "Collection[str] | QuerySet[An
     return {cluster: _freshness(sources, by_source) for cluster, by_source in found.items()}
 
 
-def _states_of(slugs: "QuerySet[Any, str]") -> "RawQuerySet[SourceState]":
-    """With one of no source for a cluster that was never read. In SQL, since every poll asks for it."""
-    clusters, parameters = slugs.query.sql_with_params()
+def _states_of(slugs: SlugQuery) -> "RawQuerySet[SourceState]":
+    """With one of no source for a cluster that was never read."""
     sql = f"""
         SELECT id, c.slug AS cluster, source, last_good_at, failing_since, last_error, COALESCE(version, 0) AS version
-        FROM ({clusters}) AS c LEFT JOIN portal_sourcestate AS s ON s.cluster = c.slug
-    """  # noqa: S608 (Django's own)
-    return SourceState.objects.raw(sql, parameters)
+        FROM ({slugs.sql}) AS c LEFT JOIN portal_sourcestate AS s ON s.cluster = c.slug
+    """  # noqa: S608 (no part of it comes from outside)
+    return SourceState.objects.raw(sql, slugs.parameters)
 
 
 def _freshness(sources: Collection[str], states: Mapping[str, SourceState]) -> "Freshness":

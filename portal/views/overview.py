@@ -10,7 +10,7 @@ from jobs.attention import Attention, attention
 from jobs.platform_now import Tree, trees_of
 from jobs.sync import SOURCES
 from portal.live import Slugs, live, render_live
-from portal.sync_runs import Freshness
+from portal.sync_runs import Freshness, SlugQuery
 from teams.access import require_platform_permission
 from teams.models import Cluster, NodeCapacity
 from teams.permissions import Permission
@@ -36,9 +36,12 @@ class ClusterOverview:
         return sum(node.total - node.healthy for node in self.nodes)
 
 
+_ACTIVE = SlugQuery("SELECT slug FROM teams_cluster WHERE archived_at IS NULL")
+
+
 def active_clusters(request: Request) -> Slugs:
     """What pages over the whole platform show."""
-    return Cluster.objects.active().values_list("slug", flat=True)
+    return _ACTIVE
 
 
 @require_safe

@@ -14,14 +14,13 @@ from jobs.redaction import redaction_for
 from jobs.sync import LIVE
 from jobs.team_now import ClusterNow, Running, Waiting, clusters_of, jobs_of
 from portal.live import Slugs, is_part, live, render_live
-from portal.sync_runs import Freshness
+from portal.sync_runs import Freshness, SlugQuery
 from teams.access import get_team_or_404
-from teams.models import Cluster
 from teams.permissions import Permission
 from teams.queues import current_queues
 from teams.roles import roles_of
 
-_MOST_ROWS = 15
+_MOST_ROWS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +51,15 @@ class ClusterSection:
         return self.freshness.as_of is not None
 
 
+_BOUND = """
+    SELECT DISTINCT cluster.slug FROM teams_cluster AS cluster
+    JOIN teams_namespacebinding AS bound ON bound.cluster_id = cluster.id JOIN teams_team AS team ON team.id = team_id
+    WHERE team.slug = %s AND bound.valid_to IS NULL AND cluster.archived_at IS NULL
+"""
+
+
 def clusters_of_team(request: Request, slug: str) -> Slugs:
-    bound = Cluster.objects.active().filter(
-        namespace_bindings__team__slug=slug, namespace_bindings__valid_to__isnull=True
-    )
-    return bound.values_list("slug", flat=True).distinct()
+    return SlugQuery(_BOUND, (slug,))
 
 
 @require_safe

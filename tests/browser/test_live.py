@@ -13,7 +13,7 @@ from tests.services.portal import RunningPortal
 pytestmark = pytest.mark.browser
 
 TEAM = "/teams/research/"
-MOST_ROWS = 15
+MOST_ROWS = 10
 """Of the jobs that wait, on the team's page."""
 
 
