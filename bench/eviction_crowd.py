@@ -93,8 +93,8 @@ def _eviction(
         cluster=cluster, namespace=crowd.namespace(TEAM), workload=span.workload, span=span, ordinal=number,
         observed=True, decided_after=decided, decided_before=decided, priority=span.workload.priority,
         priority_class=span.workload.priority_class, work=Work.TRAINING, basis=Basis.WHOLE, gpus=GPUS, lost_low=lost,
-        lost_expected=lost, lost_high=lost, stopping=stopping, by_flavor={P5: [GPUS, lost, lost, lost, stopping]},
-        **cause,
+        lost_expected=lost, lost_high=lost, stopping=stopping, flavor=P5,
+        by_flavor={P5: [GPUS, lost, lost, lost, stopping]}, **cause,
     )  # fmt: skip
 
 

@@ -66,20 +66,21 @@ def tally(found: Evictions) -> Tally:
 
 
 SUMS = {
-    "count": Count("pk"),
-    "unknown": Count("pk", filter=Q(lost_expected__isnull=True)),
+    "count": Count("*"),
+    "known": Count("lost_expected"),
     "low": Coalesce(Sum("lost_low"), 0),
     "expected": Coalesce(Sum("lost_expected"), 0),
     "high": Coalesce(Sum("lost_high"), 0),
     "held": Coalesce(Sum("stopping"), 0),
-    "held_unknown": Count("pk", filter=Q(stopping__isnull=True)),
+    "held_known": Count("stopping"),
 }
 """What the database adds up of evictions; their columns are bounded so that it can."""
 
 
 def total_of(sums: Mapping[str, Any]) -> Total:
     """Of the values of SUMS."""
-    return Total(*(int(sums[name]) for name in ("low", "expected", "high", "held", "unknown", "held_unknown")))
+    low, expected, high, held = (int(sums[name]) for name in ("low", "expected", "high", "held"))
+    return Total(low, expected, high, held, sums["count"] - sums["known"], sums["count"] - sums["held_known"])
 
 
 def page_of(found: Evictions, wanted: EvictionFilter, total: int) -> Page[Eviction]:
@@ -87,7 +88,10 @@ def page_of(found: Evictions, wanted: EvictionFilter, total: int) -> Page[Evicti
     ordered = found.order_by(*order_by(wanted)).values("pk")
 
     def ask(start: int, end: int) -> Evictions:
-        return with_objects(Eviction.objects.filter(pk__in=ordered[start:end])).order_by(*order_by(wanted))
+        """What lies beyond the middle is counted from the other end."""
+        is_late = start > total // 2
+        keys = ordered.reverse()[max(0, total - end) : total - start] if is_late else ordered[start:end]
+        return with_objects(Eviction.objects.filter(pk__in=keys)).order_by(*order_by(wanted))
 
     return cut_page(ask, total, wanted.page, wanted.per)
 

@@ -10,7 +10,7 @@ from jobs.models import Eviction, SpanUsage
 from scheduling import names
 from scheduling.quantities import saturate
 
-_COLUMNS: Final = ("basis", "gpus", "lost_low", "lost_expected", "lost_high", "stopping", "by_flavor")
+_COLUMNS: Final = ("basis", "gpus", "lost_low", "lost_expected", "lost_high", "stopping", "by_flavor", "flavor")
 
 
 def write_losses(evictions: Iterable[Eviction]) -> int:
@@ -79,6 +79,12 @@ def _price(eviction: Eviction, span: Any, flavors: Mapping[str, list[Held]]) -> 
     eviction.by_flavor = {
         flavor: [gpus[flavor], each.low, each.expected, each.high, stopping[flavor]] for flavor, each in losses.items()
     }
+    eviction.flavor = only_flavor(eviction.by_flavor)
+
+
+def only_flavor(by_flavor: Mapping[str, Any]) -> str | None:
+    """Empty where there is none, None where there are several."""
+    return next(iter(by_flavor), "") if len(by_flavor) < 2 else None
 
 
 def _loss(eviction: Eviction, span: Any, held: Iterable[Held]) -> Loss:

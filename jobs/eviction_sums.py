@@ -3,19 +3,18 @@
 Weeks begin on Monday; weeks and months are UTC's.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import timedelta
 from typing import Any, Final
 
 from django.db import connection
-from django.db.models import BooleanField, ExpressionWrapper, F, Q, Value
-from django.db.models.functions import TruncMonth, TruncWeek
+from django.db.models import Case, DateField, F, Func, Q, Value, When
 from django.db.models.lookups import Exact
 from django.utils.translation import gettext
 
 from jobs.eviction_filter import SumBy
-from jobs.eviction_list import SUMS, Evictions, total_of
+from jobs.eviction_list import SUMS, Evictions, Tally, total_of
 from jobs.lost_work import Total
 from jobs.sight import Sight
 from jobs.workload_list import Owners
@@ -24,6 +23,21 @@ from teams.gpu_models import gpu_model
 
 MOST: Final = 50
 """So many of the largest sums are shown."""
+
+
+class _Day(Func):
+    """The UTC day of a time: SQLite tells it without a call of Python for each row."""
+
+    output_field = DateField()
+    arity = 1
+    template = "CAST(%(expressions)s AT TIME ZONE 'UTC' AS date)"
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        return self.as_sql(compiler, connection, template="substr(%(expressions)s, 1, 10)", **extra)
+
+
+_HAS_GPUS: Final = Case(When(flavor="", then=Q(lost_expected__isnull=True) | ~Q(gpus=0)), default=Value(True))
+"""What it held is of no known type, or nothing at all: told apart where there is no flavor."""
 
 _KEYS: Final[dict[SumBy, tuple[Any, ...]]] = {
     SumBy.TEAM: (F("cluster"), F("namespace")),
@@ -36,11 +50,12 @@ _KEYS: Final[dict[SumBy, tuple[Any, ...]]] = {
         Exact(F("reason"), Value(PREEMPTED)),
     ),
     SumBy.PRIORITY: (F("priority_class"),),
-    SumBy.WEEK: (TruncWeek("decided_before", tzinfo=UTC),),
-    SumBy.MONTH: (TruncMonth("decided_before", tzinfo=UTC),),
+    SumBy.FLAVOR: (F("flavor"), _HAS_GPUS),
+    SumBy.WEEK: (_Day("decided_before"),),
+    SumBy.MONTH: (_Day("decided_before"),),
 }
 _JSON_EACH: Final = {"postgresql": "jsonb_each", "sqlite": "json_each"}
-_FLAVORS: Final = """
+_PARTS: Final = """
     SELECT part.key, COUNT(*), COUNT(*) - COUNT(found.stopping),
         SUM(CAST(part.value ->> 1 AS bigint)), SUM(CAST(part.value ->> 2 AS bigint)),
         SUM(CAST(part.value ->> 3 AS bigint)), SUM(CAST(part.value ->> 4 AS bigint))
@@ -56,46 +71,63 @@ class Line:
     lost: Total
 
 
-def sums(found: Evictions, by: SumBy, sight: Sight, owners: Owners) -> list[Line]:
-    """The largest first; weeks and months the latest first. Names are only those that the reader may know. A team is
-    the one that owns the namespace now."""
-    parts = _by_flavor(found) if by == SumBy.FLAVOR else _by_key(found, by, sight, owners)
+def sums(found: Evictions, by: SumBy, sight: Sight, owners: Owners) -> tuple[list[Line], Tally]:
+    """The largest first, weeks and months the latest first; and what all of them make. Names are only those that the
+    reader may know. A team is the one that owns the namespace now."""
+    keys = {f"key_{number}": key for number, key in enumerate(_KEYS[by])}
+    rows = list(found.order_by().annotate(**keys).values(*keys).annotate(**SUMS))
+    parts = [_Part([row[name] for name in keys], row["count"], total_of(row)) for row in rows]
+    whole = Tally(sum(part.count for part in parts), sum((part.lost for part in parts), Total()))
     lines: dict[str, Line] = {}
-    for label, count, lost in parts:
+    for part in _split(found, parts) if by == SumBy.FLAVOR else parts:
+        label = _label(by, part.key, sight, owners)
         before = lines.get(label, Line(label, 0, Total()))
-        lines[label] = Line(label, before.count + count, before.lost + lost)
+        lines[label] = Line(label, before.count + part.count, before.lost + part.lost)
+    return _in_order(lines.values(), by)[:MOST], whole
+
+
+def _in_order(lines: Iterable[Line], by: SumBy) -> list[Line]:
     if by in _IN_TIME:
-        return sorted(lines.values(), key=lambda line: line.label, reverse=True)[:MOST]
-    return sorted(lines.values(), key=lambda line: (-line.lost.expected, line.label))[:MOST]
+        return sorted(lines, key=lambda line: line.label, reverse=True)
+    return sorted(lines, key=lambda line: (-line.lost.expected, line.label))
 
 
-def _by_key(found: Evictions, by: SumBy, sight: Sight, owners: Owners) -> Iterator[tuple[str, int, Total]]:
-    names = [f"key_{number}" for number in range(len(_KEYS[by]))]
-    keyed = found.order_by().annotate(**dict(zip(names, _KEYS[by], strict=True))).values(*names)
-    for row in keyed.annotate(**SUMS):
-        yield _label(by, [row[name] for name in names], sight, owners), row["count"], total_of(row)
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What has this key in common."""
+
+    key: list[Any]
+    count: int
+    lost: Total
 
 
-def _by_flavor(found: Evictions) -> Iterator[tuple[str, int, Total]]:
-    """By the flavors of what each held, added up by the database; apart from them what held nothing that is known."""
+def _split(found: Evictions, parts: Iterable[_Part]) -> Iterator[_Part]:
+    """What held several flavors goes to each by its part."""
+    for part in parts:
+        if part.key[0] is not None:
+            yield part
+        else:
+            yield from _by_part(found.filter(flavor__isnull=True))
+
+
+def _by_part(found: Evictions) -> Iterator[_Part]:
     inner, params = found.order_by().values("by_flavor", "stopping").query.sql_with_params()
     with connection.cursor() as cursor:
-        cursor.execute(_FLAVORS.format(found=inner, each=_JSON_EACH[connection.vendor]), params)
+        cursor.execute(_PARTS.format(found=inner, each=_JSON_EACH[connection.vendor]), params)
         for flavor, count, open_ones, *losses in cursor.fetchall():
             low, expected, high, stopping = map(int, losses)
-            yield gpu_model(flavor), count, Total(low, expected, high, stopping, 0, open_ones)
-    has_gpus = Q(lost_expected__isnull=True) | ~Q(gpus=0)
-    keyed = found.order_by().filter(by_flavor={}).annotate(is_typed=ExpressionWrapper(has_gpus, BooleanField()))
-    for is_typed, *sums in keyed.values_list("is_typed").annotate(**SUMS):
-        row = dict(zip(SUMS, sums, strict=True))
-        yield gettext("unknown type") if is_typed else gettext("none"), row["count"], total_of(row)
+            yield _Part([flavor, True], count, Total(low, expected, high, stopping, 0, open_ones))
 
 
 def _label(by: SumBy, key: list[Any], sight: Sight, owners: Owners) -> str:
-    if by in _IN_TIME:
-        return f"{key[0]:%Y-%m}" if by == SumBy.MONTH else f"{key[0]:%Y-%m-%d}"
+    if by == SumBy.MONTH:
+        return f"{key[0]:%Y-%m}"
+    if by == SumBy.WEEK:
+        return f"{key[0] - timedelta(days=key[0].weekday()):%Y-%m-%d}"
     if by == SumBy.PREEMPTOR:
         return _preemptor(sight, *key)
+    if by == SumBy.FLAVOR:
+        return gpu_model(key[0]) if key[0] else gettext("unknown type") if key[1] else gettext("none")
     if by == SumBy.TEAM:
         owner = owners.get((key[0], key[1]))
         return owner.name if owner else gettext("no team")

@@ -1,9 +1,11 @@
 """Evictions in plain words, in the reader's language."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from jobs.amounts import gpu_hours_number, gpu_hours_text
 from jobs.lost_work import Basis, Total
@@ -38,23 +40,26 @@ def why_evicted(told: EvictionReason, preemption: str = "") -> str:
     return reasons.get(preemption if told.reason == names.PREEMPTED else told.reason, "")
 
 
+_LABELS: Final = {
+    names.PREEMPTED: _("Preempted"),
+    names.IN_CLUSTER_QUEUE: _("Priority in the queue"),
+    names.IN_COHORT_RECLAMATION: _("Lender took it back"),
+    names.IN_COHORT_FAIR_SHARING: _("Fair sharing"),
+    names.IN_COHORT_RECLAIM_WHILE_BORROWING: _("Priority in the cohort"),
+    names.PODS_READY_TIMEOUT: _("Pods not ready"),
+    names.ADMISSION_CHECK: _("Admission check"),
+    names.NODE_FAILURES: _("Node failed"),
+    names.FLAVOR_MIGRATION: _("Moved to other nodes"),
+    names.CLUSTER_QUEUE_STOPPED: _("Queue stopped"),
+    names.LOCAL_QUEUE_STOPPED: _("Queue stopped"),
+    names.DEACTIVATED: _("Switched off"),
+}
+_BASES: Final = {Basis.EXACT: _("exact"), Basis.WHOLE: _("whole run"), Basis.EXPECTED: _("at most")}
+
+
 def reason_label(reason: str) -> str:
     """A word or two for tables and filters; a reason that this release does not know is shown as it is called."""
-    labels = {
-        names.PREEMPTED: gettext("Preempted"),
-        names.IN_CLUSTER_QUEUE: gettext("Priority in the queue"),
-        names.IN_COHORT_RECLAMATION: gettext("Lender took it back"),
-        names.IN_COHORT_FAIR_SHARING: gettext("Fair sharing"),
-        names.IN_COHORT_RECLAIM_WHILE_BORROWING: gettext("Priority in the cohort"),
-        names.PODS_READY_TIMEOUT: gettext("Pods not ready"),
-        names.ADMISSION_CHECK: gettext("Admission check"),
-        names.NODE_FAILURES: gettext("Node failed"),
-        names.FLAVOR_MIGRATION: gettext("Moved to other nodes"),
-        names.CLUSTER_QUEUE_STOPPED: gettext("Queue stopped"),
-        names.LOCAL_QUEUE_STOPPED: gettext("Queue stopped"),
-        names.DEACTIVATED: gettext("Switched off"),
-    }
-    return labels.get(reason, reason)
+    return str(_LABELS.get(reason, reason))
 
 
 def label_of(eviction: Eviction) -> str:
@@ -117,8 +122,7 @@ def loss_note(eviction: Eviction) -> str:
             "low": gpu_hours_number(low),
             "high": gpu_hours_number(high),
         }
-    notes = {Basis.EXACT: gettext("exact"), Basis.WHOLE: gettext("whole run"), Basis.EXPECTED: gettext("at most")}
-    return notes.get(Basis(eviction.basis), "")
+    return str(_BASES.get(Basis(eviction.basis), ""))
 
 
 def basis_text(eviction: Eviction) -> str:

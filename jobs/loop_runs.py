@@ -8,10 +8,11 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from django.db.models import BigIntegerField, Count, F, Func, Max, Q, QuerySet, RowRange, Window
-from django.db.models.functions import Lag, RowNumber
+from django.db.models import BigIntegerField, Count, DateTimeField, F, Func, Max, Q, QuerySet, RowRange, Value, Window
+from django.db.models.functions import Coalesce
 
 from jobs.loops import LOOP_WITHIN, Decision, Loop, is_placed
 from jobs.models import Eviction
@@ -19,6 +20,7 @@ from jobs.models import Eviction
 Evictions: TypeAlias = "QuerySet[Eviction, Any]"
 
 _WITHIN: Final = LOOP_WITHIN // timedelta(microseconds=1)
+_NEVER: Final = -(2**60)  # microseconds since 1970: before all that is told
 
 
 class Run(NamedTuple):
@@ -31,10 +33,12 @@ class Run(NamedTuple):
 
 def runs_of(evictions: Evictions) -> dict[int, list[Run]]:
     """Of these evictions, by the key of the workload, in order; also those that are too few for a loop."""
-    firsts: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
-    for workload, *first in _firsts(evictions):
-        firsts[workload].append(tuple(first))
-    return {workload: list(_runs(rows)) for workload, rows in firsts.items()}
+    dated = evictions.order_by().annotate(before=_Micros("decided_before"), after=_Micros("decided_after"))
+    is_placed = Q(decided_after=F("decided_before")) | Q(before__lte=F("after") + _WITHIN)
+    rows: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
+    for workload, *row in _rows(dated.filter(is_placed)):
+        rows[workload].append(tuple(row))
+    return {workload: list(_runs(sorted(found))) for workload, found in rows.items()}
 
 
 def loop_of(decision: Decision, runs: Sequence[Run]) -> Loop | None:
@@ -47,29 +51,27 @@ def loop_of(decision: Decision, runs: Sequence[Run]) -> Loop | None:
 
 
 def _runs(rows: Sequence[tuple[Any, ...]]) -> Iterator[Run]:
-    """Each ends where the next one begins."""
-    for row, following in zip(rows, [*rows[1:], None], strict=True):
-        before, after, place, _, count, latest = row
-        end, latest = (following[2], following[3]) if following else (count + 1, latest)
+    """Each ends where the next row begins; the last row is the end of all."""
+    for (place, before, after, _), (end, _, _, latest) in pairwise(rows):
         yield Run((before, after), Loop(end - place, latest))
 
 
-def _firsts(evictions: Evictions) -> Iterator[tuple[Any, ...]]:
-    """(workload, decided before, decided after, place in the order, decision before it, count, last decision)"""
-    job = F("workload")
-    ordered: dict[str, Any] = {"partition_by": job, "order_by": ("decided_before", "decided_after", "pk")}
-    dated = evictions.order_by().annotate(before=_Micros("decided_before"), after=_Micros("decided_after"))
-    placed = dated.filter(before__lte=F("after") + _WITHIN)
-    numbered = placed.annotate(
-        reach=Window(Max("after"), **ordered, frame=RowRange(end=-1)),
-        place=Window(RowNumber(), **ordered),
-        previous=Window(Lag("decided_before"), **ordered),
-        count=Window(Count("pk"), partition_by=job),
-        last=Window(Max("decided_before"), partition_by=job),
+def _rows(placed: Any) -> Iterator[tuple[Any, ...]]:
+    """(workload, how many come before, decided before, decided after, decision before it) where a run begins, and of
+    each workload one with how many there are and the last decision. One frame for all windows: SQLite walks once."""
+    order = ("decided_before", "decided_after", "pk")
+    frame: dict[str, Any] = {"partition_by": F("workload"), "order_by": order, "frame": RowRange(end=-1)}
+    earlier = placed.annotate(
+        reach=Coalesce(Window(Max("after"), **frame), Value(_NEVER)),
+        place=Window(Count("pk"), **frame),
+        previous=Window(Max("decided_before"), **frame),
     )
-    begins = numbered.filter(Q(reach__isnull=True) | Q(before__gt=F("reach") + _WITHIN))
-    columns = ("workload_id", "decided_before", "decided_after", "place", "previous", "count", "last")
-    yield from begins.order_by("workload_id", "place").values_list(*columns)
+    begins = earlier.filter(before__gt=F("reach") + _WITHIN)
+    ends = placed.values("workload_id").annotate(count=Count("pk"), last=Max("decided_before"))
+    nothing = Value(None, output_field=DateTimeField())
+    yield from begins.values_list("workload_id", "place", "decided_before", "decided_after", "previous").union(
+        ends.values_list("workload_id", "count", nothing, nothing, "last"), all=True
+    )
 
 
 class _Micros(Func):

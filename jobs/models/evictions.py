@@ -9,6 +9,12 @@ from jobs.models.spans import Span
 from jobs.models.workloads import Workload
 from teams.models import Cluster, Team
 
+_LISTED = (
+    "cluster", "namespace", "-decided_before", "-id", "reason", "preemption", "priority_class", "preemptor_team",
+    "workload", "flavor", "gpus", "lost_low", "lost_expected", "lost_high", "stopping",
+)  # fmt: skip
+"""All that lists filter, sort and add up by: no row, of which most is JSON and text, is read to be counted."""
+
 
 class Source(models.TextChoices):
     """Who says how often a job saves its work."""
@@ -28,8 +34,9 @@ class Eviction(models.Model):
     are the victim's.
 
     The loss is in GPU-seconds, None where it is not known; `stopping` is what was held after the decision, at most, and
-    None until the quota came back. `by_flavor`: {flavor: [GPUs, low, expected, high, stopping]}. All of it is made of
-    the other columns and the span (jobs/eviction_losses.py).
+    None until the quota came back. `by_flavor`: {flavor: [GPUs, low, expected, high, stopping]}; `flavor` is the only
+    one of it, empty where there is none, None where there are several. All of it is made of the other columns and the
+    span (jobs/eviction_losses.py).
     """
 
     cluster = models.ForeignKey(Cluster, models.PROTECT, related_name="evictions")
@@ -69,6 +76,7 @@ class Eviction(models.Model):
     lost_high = models.BigIntegerField(null=True)
     stopping = models.BigIntegerField(null=True)
     by_flavor = models.JSONField(default=dict)
+    flavor = models.CharField(max_length=253, null=True, default="")  # noqa: DJ001 (several are not none)
 
     class Meta:
         constraints: ClassVar = [
@@ -78,9 +86,9 @@ class Eviction(models.Model):
             ),
         ]
         indexes: ClassVar = [
-            models.Index(fields=["cluster", "namespace", "-decided_before"], name="eviction_by_namespace"),
+            models.Index(fields=_LISTED, name="eviction_listed"),
             models.Index(fields=["cluster", "decided_before"], name="eviction_by_decision"),
-            models.Index(fields=["workload", "decided_before"], name="eviction_by_workload"),
+            models.Index(fields=["workload", "decided_before", "decided_after"], name="eviction_by_workload"),
             models.Index(fields=["preemptor_uid"], condition=~Q(preemptor_uid=""), name="eviction_by_preemptor"),
         ]
 

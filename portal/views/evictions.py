@@ -67,7 +67,7 @@ def _page(request: Request, reach: Reach, context: dict[str, Any]) -> HttpRespon
     sight = sight_of(request.user, reach.clusters)
     now = request.facts.now
     wanted, notes, found = _wanted(request, reach, sight, now)
-    counts = tally(found)
+    lines, counts = sums(found, SumBy(wanted.sums), sight, reach.owners) if wanted.sums else ([], tally(found))
     page = page_of(found, wanted, counts.count)
     list_context: dict[str, Any] = {
         "wanted": wanted,
@@ -81,7 +81,7 @@ def _page(request: Request, reach: Reach, context: dict[str, Any]) -> HttpRespon
         "sorts": [(column, wanted.link(sort=column)) for column in Column],
         "sum_links": sum_links(wanted),
         "sum_by": SumBy(wanted.sums) if wanted.sums else None,
-        "sums": sums(found, SumBy(wanted.sums), sight, reach.owners) if wanted.sums else [],
+        "sums": lines,
         "without_sums": wanted.link(sums=""),
         "without_text": wanted.link(q=""),
         "shows_cluster": len(reach.clusters) > 1,

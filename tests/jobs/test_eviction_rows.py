@@ -50,6 +50,7 @@ def test_an_eviction_is_decided_released_and_priced(shared: World) -> None:
     assert eviction.span is not None
     assert eviction.span.released_before == minute(63)
     assert eviction.by_flavor == {"ml.p5.48xlarge": [16, 16 * HOUR, 16 * HOUR, 16 * HOUR, 16 * 180]}
+    assert eviction.flavor == "ml.p5.48xlarge"
 
 
 def test_the_preemptor_is_kept_as_it_was(shared: World, people: People) -> None:

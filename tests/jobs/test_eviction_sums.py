@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from jobs.eviction_filter import SumBy
 from jobs.eviction_list import tally
+from jobs.eviction_losses import only_flavor
 from jobs.eviction_sums import Line, sums
 from jobs.lost_work import Basis, Total
 from jobs.models import Eviction
@@ -58,7 +59,8 @@ def with_flavors(flavors: dict[str, tuple[list[int], int]], is_open: bool) -> di
     if is_open:
         by_flavor = {flavor: [*amounts[:4], 0] for flavor, amounts in by_flavor.items()}
     lost = {"lost_low": low, "lost_expected": expected, "lost_high": high}
-    return {"basis": Basis.WHOLE, "gpus": 4, "stopping": stopping, "by_flavor": by_flavor, **lost}
+    held = {"by_flavor": by_flavor, "flavor": only_flavor(by_flavor)}
+    return {"basis": Basis.WHOLE, "gpus": 4, "stopping": stopping, **held, **lost}
 
 
 def added(lines: Iterable[Line]) -> Total:
@@ -77,7 +79,9 @@ def test_whatever_they_are_added_up_by_the_sums_make_the_total(
     Eviction.objects.all().delete()
     for number, columns in enumerate([*plain, *bare], 1):
         evicted(shared, number, **columns)
-    total, lines = tally(Eviction.objects.all()), sums(Eviction.objects.all(), by, SIGHT, {})
+    total = tally(Eviction.objects.all())
+    lines, whole = sums(Eviction.objects.all(), by, SIGHT, {})
+    assert whole == total
     lost = added(lines)
     assert (lost.low, lost.expected, lost.high, lost.stopping, lost.unknown) == (
         total.lost.low,
@@ -94,11 +98,11 @@ def test_whatever_they_are_added_up_by_the_sums_make_the_total(
 
 def test_a_loss_on_gpus_of_no_known_type_stands_by_itself(shared: World) -> None:
     evicted(shared, 1, **without_flavors([1451, 1451, 1451], 1, None))
-    assert sums(Eviction.objects.all(), SumBy.FLAVOR, SIGHT, {}) == [
+    assert sums(Eviction.objects.all(), SumBy.FLAVOR, SIGHT, {})[0] == [
         Line("unknown type", 1, Total(1451, 1451, 1451, stopping_unknown=1))
     ]
 
 
 def test_what_held_no_gpus_is_of_no_type(shared: World) -> None:
     evicted(shared, 1, **without_flavors([0, 0, 0], 0, 0))
-    assert sums(Eviction.objects.all(), SumBy.FLAVOR, SIGHT, {}) == [Line("none", 1, Total())]
+    assert sums(Eviction.objects.all(), SumBy.FLAVOR, SIGHT, {})[0] == [Line("none", 1, Total())]
