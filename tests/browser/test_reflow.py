@@ -33,6 +33,21 @@ def test_pages_scroll_one_way_only(visit: Visit, addresses: Addresses, width: in
     assert {address: far for address, far in found.items() if far > width} == {}
 
 
+@pytest.mark.parametrize("language", ["en", "pt-BR"])
+def test_tables_fit_a_desk(visit: Visit, addresses: Addresses, language: str) -> None:
+    """What lies to the right of a table's edge nobody looks for."""
+    page = visit("platform-admin", language=language)
+    found = {}
+    for name, address in addresses.items():
+        page.goto(address)
+        found[name] = page.evaluate(_BEYOND)
+    assert {name: beyond for name, beyond in found.items() if beyond} == {}
+
+
+_BEYOND = """[...document.querySelectorAll(".tbl-wrap")].map((each) => each.scrollWidth - each.clientWidth)
+    .filter((beyond) => beyond > 0)"""
+
+
 @pytest.mark.parametrize("width", [320, 1280])
 def test_targets_are_large_enough(visit: Visit, addresses: Addresses, width: int) -> None:
     """Links within a sentence may be as high as its line; all else is at least 24 by 24 pixels."""
