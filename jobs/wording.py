@@ -55,6 +55,8 @@ def _what_is_free(row: QueueNow) -> Iterator[str]:
         yield gettext("What is free now cannot be said.")
     elif row.listed:
         yield gettext("Free to this queue now: %(amount)s.") % {"amount": amount_text(row.available, row.resource)}
+        if row.cohort and row.borrowed and row.at_most == row.reservation:
+            yield gettext("It borrows as much as its limit lets it: more starts only when one of its own jobs ends.")
 
 
 def asks_for(workload: Workload) -> str:

@@ -53,6 +53,17 @@ def test_what_follows_for_the_next_job() -> None:
     assert told(queue_now(borrowed=0, reservation=12, available=0)) == ["Free to this queue now: 0 GPUs."]
 
 
+@pytest.mark.parametrize(
+    ("limit", "available", "says_so"), [(4, 0, True), (5, 1, False), (5, 0, False), (None, 0, False)]
+)
+def test_it_is_said_where_the_borrowing_limit_holds_the_next_job_up(
+    limit: int | None, available: int, says_so: bool
+) -> None:
+    """And not the cohort, in which nothing is free either."""
+    texts = told(queue_now(borrowing_limit=limit, available=available))
+    assert any(text.startswith("It borrows as much as its limit lets it") for text in texts) is says_so
+
+
 def test_unknown_is_said_to_be_unknown() -> None:
     assert told(queue_now(borrowed=0, available=None)) == ["What is free now cannot be said."]
 
