@@ -23,6 +23,7 @@ from typing import IO, Any
 import django
 import honcho.manager
 from django.core.management import call_command
+from django.db import DatabaseError
 from honcho.manager import Manager
 from honcho.process import Process
 
@@ -110,7 +111,13 @@ def prepare(environment: dict[str, str]) -> None:
     os.environ.update(environment, DJANGO_SETTINGS_MODULE="portal.settings")
     sys.path.insert(0, str(ROOT))
     django.setup()
-    call_command("migrate", verbosity=0)
+    try:
+        call_command("migrate", verbosity=0)
+    except DatabaseError as error:
+        told = (
+            f"The demo's database {VAR}/portal.sqlite3 cannot be used: {error}. Move it away; a new one is made then."
+        )
+        raise SystemExit(told) from None
     call_command("collectstatic", interactive=False, verbosity=0)
     call_command("import_setup", str(ROOT / "deploy/demo.yaml"))
 

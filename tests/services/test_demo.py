@@ -95,3 +95,15 @@ def team_page(address: str) -> str:
         form = {"username": "data-scientist", "csrfmiddlewaretoken": session.cookies["csrftoken"]}
         session.post(address + "sign-in/as/", data=form, timeout=10)
         return session.get(address + "teams/research/", timeout=10).text
+
+
+def test_a_database_that_is_none_is_named_and_kept(tmp_path: Path) -> None:
+    broken = tmp_path / "portal.sqlite3"
+    broken.write_bytes(b"not a database at all" * 100)
+    ended = subprocess.run(
+        COMMAND, cwd=ROOT, env={**os.environ, "PORTAL_VAR": str(tmp_path)}, capture_output=True, text=True, timeout=60
+    )
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+    assert str(broken) in ended.stderr
+    assert broken.read_bytes().startswith(b"not a database")
