@@ -1,10 +1,12 @@
 """What lists, pages and files say of each eviction: for whom, what it cost, what became of the job, and loops."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
+
+from django.db.models import Count
 
 from jobs.eviction_losses import run_of_unseen_loss
 from jobs.eviction_words import TakenBy, label_of, loss_note, loss_text, taken_by
@@ -14,6 +16,9 @@ from jobs.models import Eviction
 from jobs.sight import Sight
 from jobs.workload_list import Owner, Owners
 
+Unseen: TypeAlias = tuple[int, str, datetime, datetime]
+"""A job, a reason, and the moments between which nobody saw how often it happened."""
+
 _NOT_ASKED: Owners = MappingProxyType({})
 
 
@@ -21,6 +26,7 @@ _NOT_ASKED: Owners = MappingProxyType({})
 class Told:
     """`ran` is how long it had been admitted, None where that was not seen; `resumed_at` when it was admitted again;
     `loop` what it is part of, if it is known to be; `owner` is None where no team owns the namespace or nobody asked.
+    `together`: for how many unseen evictions of the job a collapsed row stands.
     """
 
     eviction: Eviction
@@ -29,6 +35,7 @@ class Told:
     resumed_at: datetime | None
     loop: Loop | None
     owner: Owner | None
+    together: int = 1
 
     @property
     def label(self) -> str:
@@ -72,12 +79,28 @@ def _ran(eviction: Eviction) -> timedelta | None:
 
 
 def collapsed(rows: Iterable[Told]) -> Iterator[Told]:
-    """Newest first, of each loop the latest eviction alone: its count tells of the others."""
-    told_of: set[tuple[int, Loop]] = set()
-    for row in rows:
-        if row.loop is not None:
-            key = (row.eviction.workload_id, row.loop)
-            if key in told_of:
-                continue
+    """Newest first, of each loop the latest eviction alone, whose count tells of the others; and one row, with their
+    number, for all that a job suffered unseen for one reason between the same two moments."""
+    listed = list(rows)
+    numbers = _unseen_together(listed)
+    told_of: set[object] = set()
+    for row in listed:
+        key: object = (row.eviction.workload_id, row.loop) if row.loop else _unseen(row.eviction)
+        if key not in told_of:
+            yield replace(row, together=numbers.get(_unseen(row.eviction), 1))
+        if row.loop or key in numbers:
             told_of.add(key)
-        yield row
+
+
+def _unseen_together(rows: Iterable[Told]) -> dict[Unseen, int]:
+    """How many evictions nobody saw, by what tells them apart."""
+    jobs = {row.eviction.workload_id for row in rows if not row.eviction.observed}
+    if not jobs:
+        return {}
+    unseen = Eviction.objects.filter(workload__in=jobs, observed=False).order_by()
+    counted = unseen.values_list("workload_id", "reason", "decided_after", "decided_before").annotate(Count("pk"))
+    return {(job, reason, after, before): number for job, reason, after, before, number in counted}
+
+
+def _unseen(eviction: Eviction) -> Unseen:
+    return (eviction.workload_id, eviction.reason, eviction.decided_after, eviction.decided_before)

@@ -346,6 +346,19 @@ def test_the_last_week_of_a_team(past: World, people: People) -> None:
     assert "4 evictions in 7 days: see them in the history" in words(response)
 
 
+def test_what_a_job_suffered_before_the_portal_is_one_row_of_the_week(shared: World, people: People) -> None:
+    shared.is_read(START)
+    worn, once = Job("worn", created=-300), Job("once", created=-90)
+    for at in (-200, -150, -100, -50):
+        worn.admit(at).evict(at + 5).release(at + 6)
+    shared.see(worn.admit(-40), once.admit(-60).evict(-55).release(-54).admit(-30))
+    assert Eviction.objects.filter(workload__owner_name="worn", observed=False).count() == 4
+    response = visit(people.member, WEEK)
+    assert sorted(jobs_shown(response.text)) == ["once", "worn"]
+    assert words(response).count("4 times, unseen") == words(response).count("times, unseen") == 1
+    assert history(people).count("worn") == 4
+
+
 def test_a_week_without_losses(shared: World, people: People) -> None:
     assert "Nothing was lost" not in words(visit(people.member, WEEK))
     shared.is_read(START)
