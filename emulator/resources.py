@@ -54,8 +54,9 @@ class Resource:
         return _EVERYWHERE | self.fields
 
 
-_INVOLVED: Final = tuple(f"involvedObject.{part}" for part in ("kind", "name", "namespace", "uid"))
-_EVENT_FIELDS: Final = frozenset({"type", "reason", *_INVOLVED})
+_REFERENCE: Final = ("kind", "name", "namespace", "uid")
+_EVENT_FIELDS: Final = frozenset({"type", "reason", *(f"involvedObject.{part}" for part in _REFERENCE)})
+_NEW_EVENT_FIELDS: Final = frozenset({"type", "reason", *(f"regarding.{part}" for part in _REFERENCE)})
 
 NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", False, ("ns",))
 NODES: Final = Resource("", "v1", "nodes", "Node", False, ("no",), has_status=True)
@@ -71,7 +72,7 @@ _NEW_EVENTS: Final = Resource(
     True,
     ("ev",),
     writable=False,
-    fields=frozenset({"type", "reason"}),
+    fields=_NEW_EVENT_FIELDS,
     shown=spelling.new_event,
 )
 WORKLOADS: Final = Resource(

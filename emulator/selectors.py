@@ -6,6 +6,7 @@ from typing import Any, Final, TypeAlias
 
 from emulator.errors import ApiError, bad_request
 from emulator.resources import Resource
+from emulator.spelling import stored_field
 from emulator.store import Json
 
 Predicate: TypeAlias = Callable[[Json], bool]
@@ -85,7 +86,7 @@ def _one_field(resource: Resource, text: str) -> Predicate:
     key, value, negated = match["key"], match["value"], match["operator"] == "!="
     if key not in resource.selectable:
         raise bad_request(f"field label not supported: {key}")
-    path = key.split(".")
+    path = stored_field(key).split(".")
     return lambda obj: (_field(obj, path) == value) != negated
 
 

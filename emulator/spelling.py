@@ -50,15 +50,24 @@ OLD: Final[Mapping[str, Callable[[Json], Json]]] = {
 }
 
 
+_NEW_NAMES: Final[Mapping[str, str]] = {
+    "involvedObject": "regarding",
+    "message": "note",
+    "reportingComponent": "reportingController",
+    "firstTimestamp": "deprecatedFirstTimestamp",
+    "lastTimestamp": "deprecatedLastTimestamp",
+    "source": "deprecatedSource",
+    "count": "deprecatedCount",
+}
+_STORED_NAMES: Final = {new: stored for stored, new in _NEW_NAMES.items()}
+
+
 def new_event(obj: Json) -> Json:
     """A core event in the form of events.k8s.io."""
-    renamed = _renamed(
-        obj,
-        involvedObject="regarding",
-        message="note",
-        reportingComponent="reportingController",
-        firstTimestamp="deprecatedFirstTimestamp",
-        lastTimestamp="deprecatedLastTimestamp",
-        source="deprecatedSource",
-    )
-    return {**renamed, "apiVersion": "events.k8s.io/v1"}
+    return {**_renamed(obj, **_NEW_NAMES), "apiVersion": "events.k8s.io/v1"}
+
+
+def stored_field(field: str) -> str:
+    """What a field that a selector names is called where it is stored."""
+    first, dot, rest = field.partition(".")
+    return f"{_STORED_NAMES.get(first, first)}{dot}{rest}"

@@ -136,7 +136,8 @@ class PodRecord:
 
 @dataclass(frozen=True, slots=True)
 class EventRecord:
-    """What a controller noted about an object, `count` times between `first_at` and `last_at`."""
+    """What a controller noted about an object, `count` times between `first_at` and `last_at`. `about` is the object's
+    uid. Of a series (`is_series`) the message is the first one's: the others may have had another."""
 
     kind: str
     name: str
@@ -147,6 +148,9 @@ class EventRecord:
     count: int
     first_at: datetime | None
     last_at: datetime | None
+    uid: str = ""
+    about: str = ""
+    is_series: bool = False
 
 
 @dataclass(frozen=True, slots=True)

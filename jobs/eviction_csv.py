@@ -21,12 +21,12 @@ def csv_lines(found: Evictions, wanted: EvictionFilter, sight: Sight, owners: Ow
         yield csv_text([cell(row) for cell in _CELLS.values()] for row in shown)
 
 
-def _observed(row: Told) -> Cell:
-    return row.eviction.decided_before if row.eviction.observed else None
+def _decided(row: Told) -> Cell:
+    return row.eviction.decided_before if row.eviction.is_dated else None
 
 
 _CELLS: Mapping[str, Callable[[Told], Cell]] = {
-    "decided_at": _observed,
+    "decided_at": _decided,
     "decided_after": lambda row: row.eviction.decided_after,
     "decided_before": lambda row: row.eviction.decided_before,
     "released_at": lambda row: row.eviction.span.released_before if row.eviction.span else None,

@@ -36,7 +36,9 @@ def sentences(told: Told) -> list[str]:
     found = [why or gettext("The cluster names a cause that the portal does not know.")]
     if told.taken_by is not None:
         found += _two_numbers(eviction, told.taken_by.text)
-    if not eviction.observed:
+    if eviction.is_dated and not eviction.observed:
+        found.append(gettext("Nobody saw it happen: one of the cluster's events tells when it was."))
+    elif not eviction.observed:
         found.append(gettext("Nobody saw it happen: the cluster's counter of evictions moved between two looks at it."))
     if told.loop:
         text = gettext("It is a loop: evicted %(count)d times, each within an hour of the one before.")
@@ -78,7 +80,7 @@ def steps(told: Told, queued_at: datetime, unseen: int) -> list[Step]:
     eviction = told.eviction
     span: Any = eviction.span
     admitted = span.admitted_at if span else None
-    decided = eviction.decided_before if eviction.observed else None
+    decided = eviction.decided_before if eviction.is_dated else None
     released = span.released_before if span and span.released_after == span.released_before else None
     found = [Step(queued_at, gettext("Queued"), eviction.priority_class or gettext("no priority class"))]
     detail = _gpus(eviction.gpus) if eviction.gpus else ""

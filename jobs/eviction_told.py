@@ -75,7 +75,7 @@ def _ran(eviction: Eviction) -> timedelta | None:
     if eviction.span is None:
         return run_of_unseen_loss(eviction)
     admitted = eviction.span.admitted_at
-    return eviction.decided_before - admitted if admitted and eviction.observed else None
+    return eviction.decided_before - admitted if admitted and eviction.is_dated else None
 
 
 def collapsed(rows: Iterable[Told]) -> Iterator[Told]:

@@ -7,6 +7,7 @@ import structlog
 from celery.exceptions import SoftTimeLimitExceeded
 
 from gateways.errors import GatewayError
+from gateways.events import workload_events
 from gateways.http import Api, connect
 from gateways.kubernetes import Kubernetes
 from gateways.kueue import Kueue
@@ -21,6 +22,7 @@ from jobs.listings import (
     read_each,
     stored_versions,
 )
+from jobs.told_by_events import ToldByEvents
 from portal import collector
 from portal.models import SourceState
 from portal.sync_runs import Counts, SyncRefused, count_setup_change, record_failure, sync_run
@@ -33,6 +35,7 @@ log = structlog.get_logger(__name__)
 WORKLOADS: Final = "workloads"
 NODES: Final = "nodes"
 ABOUT: Final = "about"
+EVENTS: Final = "events"
 SOURCE_OF: Final = {
     Kind.CLUSTER_QUEUE: "cluster_queues",
     Kind.COHORT: "cohorts",
@@ -46,7 +49,7 @@ LIVE: Final = (*(SOURCE_OF[kind] for kind in WATCHED), WORKLOADS)
 """Sources that the watcher keeps; what team and workload pages show comes from them alone."""
 
 SOURCES: Final = (*SOURCE_OF.values(), WORKLOADS, NODES)
-"""Sources pulled every interval; `ABOUT` is asked once an hour."""
+"""Sources pulled every interval; `ABOUT` is asked once an hour, `EVENTS` some times within the hour they are kept."""
 
 _FEW: Final = 200  # more news than that, and more than a tenth of all, and the whole list is read instead
 
@@ -74,6 +77,7 @@ def pull_cluster(cluster: Cluster, clock: Clock, is_due: Callable[[str], bool] =
     pulls[WORKLOADS] = lambda: pull_workloads(cluster, kueue, clock)
     pulls[NODES] = lambda: pull_nodes(cluster, kubernetes, clock)
     pulls[ABOUT] = lambda: pull_about(cluster, api, clock)
+    pulls[EVENTS] = lambda: pull_events(cluster, api, clock)
     for source, pull in pulls.items():
         if is_due(source):
             _attempt(pull)
@@ -159,6 +163,20 @@ def pull_about(cluster: Cluster, api: Api, clock: Clock) -> Counts:
         missing = tuple(map(str, missing_rights(api)))
         about = About(Kubernetes(api).server_version(), Kueue(api).kueue_version() or "", missing)
         counts.seen, counts.written = 1, int(write_about(cluster, about))
+    return counts
+
+
+def pull_events(cluster: Cluster, api: Api, clock: Clock) -> Counts:
+    """Learn from Kueue's events what its objects tell no more. Raises GatewayError."""
+    with sync_run(EVENTS, cluster.slug, clock) as counts:
+        told = ToldByEvents(cluster)
+        for page in workload_events(api):
+            counts.seen = len(page.records) + (0 if page.restarted else counts.seen)
+            counts.malformed += page.malformed
+            counts.resource_version = page.resource_version
+            told.take(page.records)
+        counts.written, contradictions = told.write(clock())
+        counts.malformed += contradictions
     return counts
 
 

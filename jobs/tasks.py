@@ -10,7 +10,7 @@ from django.utils import timezone
 from jobs import limits
 from jobs.hours import close_hours
 from jobs.notice_words import words_of
-from jobs.sync import ABOUT, last_good_read, pull_cluster
+from jobs.sync import ABOUT, EVENTS, last_good_read, pull_cluster
 from jobs.sync import heal_caches as heal
 from jobs.trouble import look
 from notices.delivery import deliver
@@ -22,7 +22,9 @@ from teams.models import Cluster
 
 _LEASE = "pull"
 _NOTICES = "notices"
-_ABOUT_SECONDS = 3600
+_SELDOM = {ABOUT: 3600, EVENTS: 300}
+"""Seconds between two reads of what need not be read every interval."""
+
 _CLOSING_SECONDS = 300
 
 
@@ -53,7 +55,7 @@ def pull_one(cluster_id: int) -> None:
 
 def _is_due(cluster: Cluster, source: str) -> bool:
     read = last_good_read(cluster, source)
-    interval = _ABOUT_SECONDS if source == ABOUT else settings.PULL_SECONDS / 2
+    interval = _SELDOM.get(source, settings.PULL_SECONDS / 2)
     return read is None or (timezone.now() - read).total_seconds() > interval
 
 

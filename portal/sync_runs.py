@@ -84,8 +84,9 @@ def _leave_run(
 SETUP = "setup"
 """The source of what the set-up file says of a cluster: its version counts changes of names and ownership."""
 
-UNDATED = (SETUP, "about")
-"""Sources of which nothing is kept with dates: time in which they were not asked is no Gap."""
+UNDATED = (SETUP, "about", "events")
+"""Sources of which nothing is kept with dates, or that tell all of the last hour whenever they are asked: time in which
+they were not asked is no Gap."""
 
 
 class SlugQuery(NamedTuple):

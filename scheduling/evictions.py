@@ -42,6 +42,12 @@ def eviction_reason(spelled: str) -> EvictionReason | None:
     return EvictionReason(reason, cause) if reason == names.DEACTIVATED else EvictionReason(spelled, None)
 
 
+def event_reason(spelled: str) -> EvictionReason | None:
+    """What eviction an event of that reason tells of; None for the events of all else. An eviction by preemption is
+    told twice: in this spelling, and as Preempted."""
+    return eviction_reason(spelled) if spelled.startswith(_OF_EVENT) else None
+
+
 def past_reason(message: str) -> EvictionReason | None:
     """What an eviction was that is told as past (“Previously: …”); None for other messages and unknown wording."""
     return worded_reason(message) if message.startswith(_PREVIOUSLY) else None

@@ -27,11 +27,11 @@ class Eviction(models.Model):
     """One eviction of a workload, as it was: `reason` and `cause` as Kueue's counters spell them, `ordinal` the
     counter's value (our own count where Kueue counts none).
 
-    Decided between `decided_after` and `decided_before`, equal where the decision itself was seen (`observed`); else
-    only a counter moved. `span` is the hold that it ended, None where that was not seen or there was none. `preemption`
-    is Preempted's own reason. What is known of the preemptor was so at that time: its objects go. `lacking`
-    is how many accelerators that one was short of, `gpus` how many the victim gave up; `priority` and `priority_class`
-    are the victim's.
+    Decided between `decided_after` and `decided_before`, equal where the decision itself was seen (`observed`) or an
+    event tells of it (`is_dated`); else only a counter moved. `span` is the hold that it ended, None where that was not
+    seen or there was none. `preemption` is Preempted's own reason. What is known of the preemptor was so at that time:
+    its objects go. `lacking` is how many accelerators that one was short of, `gpus` how many the victim gave up;
+    `priority` and `priority_class` are the victim's.
 
     The loss is in GPU-seconds, None where it is not known; `stopping` is what was held after the decision, at most, and
     None until the quota came back. `by_flavor`: {flavor: [GPUs, low, expected, high, stopping]}; `flavor` is the only
@@ -94,3 +94,8 @@ class Eviction(models.Model):
 
     def __str__(self) -> str:
         return f"{self.reason} {self.ordinal} of {self.workload_id}"
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether it is known when it was decided."""
+        return self.decided_after == self.decided_before

@@ -31,7 +31,7 @@ def eviction_url(eviction: Eviction) -> str:
 @register.simple_tag
 def decided(eviction: Eviction) -> SafeString | str:
     """When it was decided: an instant, or between which two, or before the portal saw the job."""
-    if eviction.observed:
+    if eviction.is_dated:
         return moment(eviction.decided_before)
     if eviction.decided_before <= eviction.workload.first_seen_at:
         text = gettext("before the portal saw this job")

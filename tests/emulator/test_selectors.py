@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from emulator.errors import ApiError
-from emulator.resources import EVENTS, NODES, WORKLOADS
+from emulator.resources import EVENTS, NODES, WORKLOADS, Catalogue
 from emulator.selectors import selected
 
 
@@ -85,6 +85,15 @@ def test_events_are_found_by_what_they_are_about() -> None:
     event = {"metadata": {"name": "e"}, "reason": "Preempted", "involvedObject": {"name": "w", "uid": "1"}}
     assert selected(EVENTS, "", "involvedObject.uid=1,reason=Preempted")(event)
     assert not selected(EVENTS, "", "involvedObject.uid=2")(event)
+
+
+def test_events_of_the_newer_api_are_found_under_its_names() -> None:
+    event = {"metadata": {"name": "e"}, "reason": "Preempted", "involvedObject": {"kind": "Workload", "uid": "1"}}
+    resource = Catalogue().find("events.k8s.io", "v1", "events")
+    assert resource is not None
+    assert selected(resource, "", "regarding.kind=Workload,reason!=Pending,reason!=Admitted")(event)
+    assert not selected(resource, "", "regarding.kind=Pod")(event)
+    assert not selected(resource, "", "regarding.kind=Workload,reason!=Preempted")(event)
 
 
 @pytest.mark.parametrize(

@@ -53,3 +53,4 @@ def test_an_event_in_its_newer_form() -> None:
     assert (new["regarding"], new["note"], new["reportingController"]) == ({"name": "w"}, "said", "kueue-admission")
     assert new["eventTime"] == event["eventTime"]
     assert "message" not in new
+    assert new_event({**event, "count": 3})["deprecatedCount"] == 3

@@ -32,6 +32,7 @@ class ScriptedCluster:
     restarts: set[str] = field(default_factory=set)
     malformed: list[Job] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
+    events: list[Any] = field(default_factory=list)
 
     def install(self, monkeypatch: pytest.MonkeyPatch, module: str = "jobs.sync") -> "ScriptedCluster":
         """What `module` connects to is this cluster."""
@@ -39,6 +40,13 @@ class ScriptedCluster:
         for gateway in ("Kueue", "Kubernetes"):
             monkeypatch.setattr(f"{module}.{gateway}", lambda api: api)
         return self
+
+    def get(self, path: str, query: Mapping[str, Any], accept: str = "") -> dict[str, Any]:
+        """A list of `events`, in the older form: the newer API is not served."""
+        self._ask(path)
+        if path != "/api/v1/events":
+            raise NotFound(f"there is no {path}")
+        return {"metadata": {"resourceVersion": str(next_version())}, "items": self.events}
 
     def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Every right is granted."""

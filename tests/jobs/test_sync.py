@@ -7,7 +7,7 @@ from django.apps import apps
 from gateways.errors import BadReply, ConfigurationError, Conflict, Denied, GatewayError, Gone, NotFound, Unavailable
 from gateways.records import NodeRecord
 from jobs import sync
-from jobs.models import QueueNow, Workload
+from jobs.models import Eviction, QueueNow, Workload
 from jobs.sync import SOURCES, pull_cluster, pull_nodes, pull_specs, pull_workloads
 from portal.models import SourceState, SyncRun
 from portal.sync_runs import freshness
@@ -60,7 +60,7 @@ def states() -> dict[str, SourceState]:
 
 def test_a_pull_stores_every_source(world: World, scripted: ScriptedCluster) -> None:
     pull_cluster(world.cluster, Clock(minute(1)))
-    assert set(states()) == {*SOURCES, sync.ABOUT}
+    assert set(states()) == {*SOURCES, sync.ABOUT, sync.EVENTS}
     assert all(state.failing_since is None and state.last_good_at for state in states().values())
     assert Workload.objects.count() == 3
     assert QueueNow.objects.get().reservation == 4
@@ -69,6 +69,39 @@ def test_a_pull_stores_every_source(world: World, scripted: ScriptedCluster) -> 
     runs = {run.source: (run.seen, run.written) for run in SyncRun.objects.all()}
     assert runs[sync.WORKLOADS] == (3, 3)
     assert runs["cluster_queues"] == runs["nodes"] == (1, 1)
+
+
+def event(job: Job, at: str, **rest: Any) -> dict[str, Any]:
+    return {
+        "metadata": {"name": f"e-{at}", "uid": f"e-{at}", "creationTimestamp": at},
+        "involvedObject": {"kind": "Workload", "name": job.record.name, "uid": job.uid},
+        "reason": "EvictedDueToPreempted",
+        "message": "Preempted to accommodate a workload (UID: theirs) due to reclamation within the cohort",
+        "eventTime": at,
+        **rest,
+    }
+
+
+def test_events_tell_when_an_eviction_was_that_nobody_saw(world: World, scripted: ScriptedCluster) -> None:
+    pull_cluster(world.cluster, Clock(minute(1)))
+    job = scripted.jobs[0].evict(10).release(11).admit(12).evict(20).release(21).admit(22)
+    scripted.events = [event(job, "2026-10-08T12:10:00.030000Z"), event(job, "2026-10-08T12:20:00.030000Z"), {}]
+    pull_cluster(world.cluster, Clock(minute(31)))
+    found = Eviction.objects.order_by("ordinal")
+    assert [(e.decided_after, e.decided_before) for e in found] == [(minute(10),) * 2, (minute(20),) * 2]
+    assert found[0].preemptor_uid == "theirs"
+    run = SyncRun.objects.filter(source=sync.EVENTS).latest("started_at")
+    assert (run.seen, run.written, run.malformed) == (2, 2, 1)
+    before = tables("SyncRun", "SourceState")
+    pull_cluster(world.cluster, Clock(minute(33)))
+    assert tables("SyncRun", "SourceState") == before
+
+
+def test_events_that_may_not_be_read_are_said_and_hold_up_nothing(world: World, scripted: ScriptedCluster) -> None:
+    scripted.failing["/apis/events.k8s.io/v1/events"] = Denied("GET /apis/events.k8s.io/v1/events: 403")
+    pull_cluster(world.cluster, Clock(minute(1)))
+    assert "403" in states()[sync.EVENTS].last_error
+    assert all(states()[source].failing_since is None for source in SOURCES)
 
 
 def test_a_pull_run_twice_writes_nothing_but_its_runs_and_states(world: World, scripted: ScriptedCluster) -> None:

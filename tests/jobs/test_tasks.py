@@ -7,6 +7,7 @@ import time_machine
 from django.conf import settings
 
 from jobs import tasks
+from jobs.sync import EVENTS
 from portal.celery import app
 from portal.models import Lease, SyncRun
 from portal.sync_runs import hold_lease
@@ -88,6 +89,18 @@ def test_what_a_watch_brought_within_half_an_interval_is_not_due(
         SourceStateFactory(last_good_at=START - timedelta(seconds=age))
     tasks.pull_one(ClusterFactory().pk)
     assert pulled == [("gpu-one", is_due)]
+
+
+@pytest.mark.parametrize(("age", "is_due"), [(None, True), (299, False), (301, True)])
+def test_events_are_read_well_within_the_hour_for_which_they_are_kept(
+    monkeypatch: pytest.MonkeyPatch, age: int | None, is_due: bool
+) -> None:
+    if age is not None:
+        SourceStateFactory(source=EVENTS, last_good_at=START - timedelta(seconds=age))
+    asked: list[bool] = []
+    monkeypatch.setattr(tasks, "pull_cluster", lambda cluster, clock, due: asked.append(due(EVENTS)))
+    tasks.pull_one(ClusterFactory().pk)
+    assert asked == [is_due]
 
 
 def test_old_runs_are_pruned() -> None:

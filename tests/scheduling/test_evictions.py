@@ -1,6 +1,6 @@
 import pytest
 
-from scheduling.evictions import EvictionReason, eviction_reason, past_reason, worded_reason
+from scheduling.evictions import EvictionReason, event_reason, eviction_reason, past_reason, worded_reason
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,24 @@ from scheduling.evictions import EvictionReason, eviction_reason, past_reason, w
 )
 def test_all_spellings_of_one_reason_are_one(spelled: str, reason: str, cause: str | None) -> None:
     assert eviction_reason(spelled) == EvictionReason(reason, cause)
+
+
+@pytest.mark.parametrize(
+    ("spelled", "reason"),
+    [
+        ("EvictedDueToPreempted", EvictionReason("Preempted", None)),
+        (
+            "EvictedDueToDeactivatedDueToMaximumExecutionTimeExceeded",
+            EvictionReason("Deactivated", "MaximumExecutionTimeExceeded"),
+        ),
+        ("Preempted", None),
+        ("PreemptedWorkload", None),
+        ("Admitted", None),
+        ("EvictedDueTo", None),
+    ],
+)
+def test_which_events_tell_of_an_eviction(spelled: str, reason: EvictionReason | None) -> None:
+    assert event_reason(spelled) == reason
 
 
 @pytest.mark.parametrize("spelled", ["", "WorkloadSliceReplaced"])

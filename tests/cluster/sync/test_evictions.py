@@ -1,13 +1,16 @@
 """Evictions on a real Kueue: for each, the stored episode is what the test did."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
+from gateways.http import connect
 from jobs.lost_work import Basis
 from jobs.models import Eviction
+from jobs.sync import pull_events
 from tests.cluster import jobs, objects
 from tests.cluster.objects import GPU
 from tests.cluster.plane import ControlPlane
@@ -225,11 +228,10 @@ def test_a_check_that_takes_its_consent_back(scene: Scene, ledgers: Ledgers) -> 
 
 @pytest.mark.parametrize("times", [1, 2, 5])
 def test_evictions_while_nobody_watched(scene: Scene, ledgers: Ledgers, times: int) -> None:
-    """A watch that goes on reads every step afterwards; a pull finds counters that moved."""
+    """A watch that goes on reads every step afterwards; a pull finds counters that moved, and events that date them."""
     admitted = scene.admit(OWNERS, "own", 4)
     ledgers.agree()
     ledgers.watched.stop()
-    looked_at = timezone.now()
     decisions = []
     for _ in range(times):
         scene.next_second(admitted)
@@ -251,10 +253,7 @@ def test_evictions_while_nobody_watched(scene: Scene, ledgers: Ledgers, times: i
     assert [(e.reason, e.ordinal, e.observed) for e in pulled] == [
         ("Deactivated", number, False) for number in range(1, times + 1)
     ]
-    for eviction, at in zip(pulled, decisions, strict=True):
-        assert at is not None
-        assert eviction.decided_after <= at <= eviction.decided_before
-        assert eviction.decided_after <= looked_at
+    assert [(e.decided_after, e.decided_before) for e in pulled] == [(at, at) for at in decisions]
     assert [e.span is not None for e in pulled] == [True] + [False] * (times - 1)
 
 
@@ -289,3 +288,46 @@ def test_two_preemptions_in_one_second(scene: Scene, ledgers: Ledgers) -> None:
         found = [agrees(ledger, GUESTS, name, *looks) for name, looks in told.items()]
         for eviction in found:
             is_preempted_by(ledger, eviction, "InCohortReclamation", OWNERS, "own")
+
+
+@pytest.mark.parametrize("kind", ["pulled", "watched"])
+def test_events_tell_of_preemptions_while_nobody_looked(
+    scene: Scene, ledgers: Ledgers, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A watch that was away for too long reads a list, and finds counters that moved like a pull."""
+    monkeypatch.setattr("jobs.watch._RESUME_WITHIN", timedelta())
+    ledger: Ledger = getattr(ledgers, kind)
+    admitted = scene.admit(GUESTS, "guest", 8)
+    ledgers.agree()
+    ledgers.watched.stop()
+    decisions, preemptors = [], []
+    for number in range(2):
+        scene.next_second(admitted)
+        scene.submit(OWNERS, f"own-{number}", 6)
+        decided, released = evict(scene, GUESTS, "guest", "Preempted")
+        decisions.append(since(decided, "Evicted"))
+        preemptors.append(scene.until(OWNERS, f"own-{number}", "Admitted")["metadata"]["uid"])
+        scene.next_second(released)
+        scene.finish(OWNERS, f"own-{number}")
+        admitted = scene.until(GUESTS, "guest", "Admitted")
+    ledgers.watched.start()
+    if kind == "watched":
+        ledger.agree()
+        assert not any(eviction.is_dated for eviction in evictions(ledger, GUESTS, "guest"))
+        pull_events(ledger.cluster, connect(ledger.cluster.connection), ledger.clock)
+    ledger.agree()
+    found = evictions(ledger, GUESTS, "guest")
+    assert [(e.ordinal, e.decided_after, e.decided_before) for e in found] == [
+        (number, at, at) for number, at in enumerate(decisions, 1)
+    ]
+    assert [e.preemptor_uid for e in found] == preemptors
+    assert [e.preemptor_team for e in found] == [ledger.teams[OWNERS]] * 2
+    assert [e.preemption for e in found] == ["InCohortReclamation"] * 2
+    first = found[0]
+    assert first.span is not None and first.span.admitted_at is not None
+    ran = first.decided_before - first.span.admitted_at
+    assert first.lost_low == first.lost_high == first.gpus * ran.total_seconds()
+    rows = list(Eviction.objects.order_by("pk").values())
+    again = pull_events(ledger.cluster, connect(ledger.cluster.connection), ledger.clock)
+    assert (again.written, again.malformed) == (0, [])
+    assert list(Eviction.objects.order_by("pk").values()) == rows
