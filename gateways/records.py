@@ -135,6 +135,28 @@ class PodRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class PodLook:
+    """What the ledger keeps of a pod that Kueue let run. `workload` is the Workload that Kueue noted on it, empty where
+    it noted none; `job_uids` are those of what it may belong to. `stop_at` is when it was told to stop, `ended_at` when
+    its last container ended, None while unknown; `reason` and `exit_code` say why, as far as it tells."""
+
+    uid: str
+    namespace: str
+    name: str
+    resource_version: int
+    workload: str
+    job_uids: tuple[str, ...]
+    node: str
+    bound_at: datetime | None
+    phase: str
+    stop_at: datetime | None
+    ended_at: datetime | None
+    reason: str
+    exit_code: int | None
+    restarts: int
+
+
+@dataclass(frozen=True, slots=True)
 class EventRecord:
     """What a controller noted about an object, `count` times between `first_at` and `last_at`. `about` is the object's
     uid. Of a series (`is_series`) the message is the first one's: the others may have had another."""

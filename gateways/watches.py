@@ -22,9 +22,15 @@ _STATES: Final = ("ADDED", "MODIFIED", "DELETED")
 
 
 def watch(
-    api: Api, path: str, parse: Callable[[Json], Record], resource_version: int, seconds: int = WATCH_SECONDS
+    api: Api,
+    path: str,
+    parse: Callable[[Json], Record],
+    resource_version: int,
+    seconds: int = WATCH_SECONDS,
+    selector: str = "",
 ) -> Generator[Change[Record], None, None]:
-    """The changes after `resource_version`; ends when the server ends the watch, after about `seconds`.
+    """The changes after `resource_version`; ends when the server ends the watch, after about `seconds`. Of those whose
+    labels the `selector` wants; one that loses them counts as deleted.
 
     Raises GatewayError: Gone when the version is too old, Unavailable when the connection breaks or falls silent.
     """
@@ -34,6 +40,8 @@ def watch(
         "allowWatchBookmarks": "true",
         "timeoutSeconds": seconds,
     }
+    if selector:
+        query["labelSelector"] = selector
     with api.stream(path, query, seconds + _GRACE_SECONDS) as chunks:
         for line in lines(chunks):
             yield _change(path, line, parse)

@@ -34,11 +34,12 @@ _LONGEST_PAUSE: Final = 60.0
 @dataclass(frozen=True, slots=True)
 class Source(Generic[Record]):
     """How one kind is read. `watch` takes a resourceVersion and for how many seconds. With `list_versions` re-lists
-    are metadata-only, without it they are full."""
+    are metadata-only, without it they are full; they come every `relist_seconds`."""
 
     list_pages: Callable[[], Iterator[Page[Record]]]
     watch: Callable[[int, int], Iterator[Change[Record]]]
     list_versions: Callable[[], Iterator[Page[ObjectVersion]]] | None = None
+    relist_seconds: float = RELIST_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def follow(
     stop: threading.Event,
     *,
     since: int | None = None,
-    relist_seconds: float = RELIST_SECONDS,
+    relist_seconds: float | None = None,
 ) -> Iterator[Told[Record]]:
     """Everything that happens to a kind until `stop` is set, which is heeded within half a second.
 
@@ -68,7 +69,7 @@ def follow(
     after growing pauses, Outage and Recovered say so. A list that an Outage interrupts is void. Reading happens in a
     thread of its own, at most two pages ahead; left alone it ends with the watch it is in, a good minute later.
     """
-    return gather(lambda ended: Reader(source, ended, since, relist_seconds).read(), stop)
+    return gather(lambda ended: Reader(source, ended, since, relist_seconds or source.relist_seconds).read(), stop)
 
 
 @dataclass

@@ -14,6 +14,7 @@ from django.db import DataError
 
 from jobs import now as caches
 from jobs.eviction_rows import EvictionWriter
+from jobs.interruption_rows import renew
 from jobs.json_keys import in_json
 from jobs.late import Change, reopen
 from jobs.models import Span, Workload
@@ -188,6 +189,7 @@ class _Batch:
         for each in self.gone:
             spans.end(self.ids[each.uid], each.after, each.before, Span.End.DELETED)
         touched = spans.write()
+        renew(self.cluster, spans.moved)
         written = evictions.write(spans.known, spans.unseen)
         states = {uid: stored.state for uid, stored in self.stored.items()}
         tell(self.cluster, looks, states, written, now=now, last_seen=last_seen)

@@ -156,6 +156,11 @@ class SpanWriter:
             Span.objects.filter(workload_id=workload_id, reserved_at=reserved_at).update(evicted_at=evicted_at)
         return self.touched
 
+    @property
+    def moved(self) -> set[int]:
+        """The workloads whose holds began, changed or ended."""
+        return {pk for pk, _ in (*self.ended, *self.decided)} | self.held.keys()
+
     def changes(self) -> Iterable[Change]:
         """From when to when each hold differs from what was stored."""
         for ended in self.ended.values():

@@ -1,6 +1,7 @@
 """Lists of the cluster into the ledger. Run twice, a pull writes nothing but its SyncRun and SourceState rows."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -11,6 +12,7 @@ from gateways.events import workload_events
 from gateways.http import Api, connect
 from gateways.kubernetes import Kubernetes
 from gateways.kueue import Kueue
+from gateways.pod_looks import list_pod_looks
 from gateways.records import NodeRecord, ObjectVersion, Page
 from gateways.rights import missing_rights
 from jobs import now as caches
@@ -22,6 +24,8 @@ from jobs.listings import (
     read_each,
     stored_versions,
 )
+from jobs.node_health import NodeHealth
+from jobs.pod_listings import PodListing
 from jobs.told_by_events import ToldByEvents
 from portal import collector
 from portal.models import SourceState
@@ -34,6 +38,7 @@ log = structlog.get_logger(__name__)
 
 WORKLOADS: Final = "workloads"
 NODES: Final = "nodes"
+PODS: Final = "pods"
 ABOUT: Final = "about"
 EVENTS: Final = "events"
 SOURCE_OF: Final = {
@@ -49,7 +54,8 @@ LIVE: Final = (*(SOURCE_OF[kind] for kind in WATCHED), WORKLOADS)
 """Sources that the watcher keeps; what team and workload pages show comes from them alone."""
 
 SOURCES: Final = (*SOURCE_OF.values(), WORKLOADS, NODES)
-"""Sources pulled every interval; `ABOUT` is asked once an hour, `EVENTS` some times within the hour they are kept."""
+"""Sources pulled every interval, and so is `PODS`, on which no quota depends; `ABOUT` is asked once an hour, `EVENTS`
+some times within the hour they are kept."""
 
 _FEW: Final = 200  # more news than that, and more than a tenth of all, and the whole list is read instead
 
@@ -67,7 +73,7 @@ def pull_cluster(cluster: Cluster, clock: Clock, is_due: Callable[[str], bool] =
     try:
         check_identity(cluster, kubernetes.identity())
     except (GatewayError, SyncRefused) as error:
-        for source in SOURCES:
+        for source in (*SOURCES, PODS):
             record_failure(source, cluster.slug, now=clock(), error=error)
         return
     pulls: dict[str, Callable[[], Counts]] = {
@@ -76,6 +82,7 @@ def pull_cluster(cluster: Cluster, clock: Clock, is_due: Callable[[str], bool] =
     }
     pulls[WORKLOADS] = lambda: pull_workloads(cluster, kueue, clock)
     pulls[NODES] = lambda: pull_nodes(cluster, kubernetes, clock)
+    pulls[PODS] = lambda: pull_pods(cluster, api, clock)
     pulls[ABOUT] = lambda: pull_about(cluster, api, clock)
     pulls[EVENTS] = lambda: pull_events(cluster, api, clock)
     for source, pull in pulls.items():
@@ -154,6 +161,16 @@ def pull_nodes(cluster: Cluster, kubernetes: Kubernetes, clock: Clock) -> Counts
             counts.resource_version = page.resource_version
         counts.seen = len(nodes)
         counts.written = write_nodes(cluster, nodes, clock())
+    return counts
+
+
+def pull_pods(cluster: Cluster, api: Api, clock: Clock) -> Counts:
+    """Bring the pods that Kueue let run up to the cluster's. Raises GatewayError."""
+    with sync_run(PODS, cluster.slug, clock) as counts:
+        listing = PodListing(cluster, NodeHealth(Kubernetes(api), clock), counts, last_good_read(cluster, PODS))
+        for page in list_pod_looks(api):
+            listing.take(page, clock())
+        listing.close(partial(list_pod_looks, api), clock)
     return counts
 
 

@@ -12,6 +12,7 @@ from gateways.http import connect
 from gateways.kubernetes import Kubernetes
 from gateways.kueue import CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES, Kueue
 from gateways.kueue import WORKLOADS as WORKLOAD_KIND
+from gateways.pod_looks import pod_source
 from gateways.records import Batch, ObjectVersion, Outage, Page, Recovered, Relisted
 from gateways.watching import Source, follow
 from jobs.ledger import Vanished, write_workloads
@@ -24,6 +25,7 @@ from jobs.listings import (
     stored_versions,
     write_queue_changes,
 )
+from jobs.pod_store import PodStore
 from jobs.sync import SOURCE_OF, WORKLOADS, last_good_read, spec_pages
 from portal.models import SourceState
 from portal.sync_runs import Counts, complete_run, record_failure, record_success
@@ -36,6 +38,7 @@ log = structlog.get_logger(__name__)
 
 _RESUME_WITHIN: Final = timedelta(minutes=10)
 _AGAIN_SECONDS: Final = 5
+_WORKLOADS_SECONDS: Final = 1
 _WATCHED: Final[dict[Kind, Any]] = {
     Kind.CLUSTER_QUEUE: CLUSTER_QUEUES,
     Kind.COHORT: COHORTS,
@@ -197,6 +200,16 @@ class Follower:
             self.began = self.unwatched_since = None
 
 
+class PodFollower(Follower):
+    """Begins when the Workloads are known: a pod is kept with its own."""
+
+    def _follow(self, stop: threading.Event) -> None:
+        while last_good_read(self.cluster, WORKLOADS) is None:
+            if stop.wait(_WORKLOADS_SECONDS):
+                return
+        super()._follow(stop)
+
+
 class ClusterWatch:
     """The followers of one cluster, each in a thread of its own, until `stop` or the first error of one of them."""
 
@@ -210,6 +223,7 @@ class ClusterWatch:
             for kind, watched in _WATCHED.items()
         ]
         followers.append(Follower(cluster, kueue.source(WORKLOAD_KIND), WorkloadStore(cluster, kueue, clock), clock))
+        followers.append(PodFollower(cluster, pod_source(api), PodStore(cluster, api, clock), clock))
         self._threads = [
             threading.Thread(target=self._run, args=(f,), name=f"{cluster.slug} {f.store.name}") for f in followers
         ]

@@ -13,6 +13,7 @@ JOB_UID_LABEL: Final = "kueue.x-k8s.io/job-uid"
 PRIORITY_BOOST_ANNOTATION: Final = "kueue.x-k8s.io/priority-boost"
 WORKLOAD_ANNOTATION: Final = "kueue.x-k8s.io/workload"
 POD_GROUP_LABEL: Final = "kueue.x-k8s.io/pod-group-name"
+POD_SET_LABEL: Final = "kueue.x-k8s.io/podset"
 ADMISSION_GATE_ANNOTATION: Final = "kueue.x-k8s.io/admission-gated-by"
 INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 NODE_HEALTH_LABEL: Final = "sagemaker.amazonaws.com/node-health-status"
@@ -96,6 +97,13 @@ PREEMPTION_WORDING: Final = {
     IN_COHORT_FAIR_SHARING: "Fair Sharing within the cohort",
     IN_COHORT_RECLAIM_WHILE_BORROWING: "reclamation within the cohort while borrowing",
 }
+
+# Why a pod was stopped (its condition DisruptionTarget, or its own reason), where its node was to blame
+DISRUPTION_TARGET: Final = "DisruptionTarget"
+NODE_FAULTS: Final = (
+    "DeletionByTaintManager", "DeletionByPodGC", "TerminationByKubelet", "NodeLost", "NodeShutdown", "Shutdown",
+    "Terminated", "Evicted", "UnexpectedAdmissionError",
+)  # fmt: skip
 
 # Policies
 NEVER: Final = "Never"

@@ -1,15 +1,18 @@
-"""What runs, what waits, every hold of quota and every eviction with its dates, and the hours rolled up from them."""
+"""What runs, what waits, every hold of quota, every eviction and every pod with its dates, and the hours rolled up."""
 
 from jobs.models.evictions import Eviction
 from jobs.models.hours import ClosedHours, PendingHour, QueueHour, ReopenedHours, TeamHour
 from jobs.models.now import QueueNow, TeamNow
+from jobs.models.pods import Interruption, PodRun
 from jobs.models.spans import Span, SpanUsage
 from jobs.models.workloads import Workload
 
 __all__ = [
     "ClosedHours",
     "Eviction",
+    "Interruption",
     "PendingHour",
+    "PodRun",
     "QueueHour",
     "QueueNow",
     "ReopenedHours",

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
-from jobs.sync import ABOUT, EVENTS, SOURCES
+from jobs.sync import ABOUT, EVENTS, PODS, SOURCES
 from portal.live import live, render_live
 from portal.models import Gap, SourceState
 from portal.sync_runs import STALE_AFTER
@@ -65,8 +65,8 @@ def _specs(cluster: Cluster, kind: SpecVersion.Kind) -> list[Any]:
 def _sources(request: Request, cluster: Cluster) -> list[SourceLine]:
     states = {state.source: state for state in SourceState.objects.filter(cluster=cluster.slug)}
     return [
-        SourceLine(name, states.get(name), name in SOURCES and _is_stale(states.get(name), request))
-        for name in (*SOURCES, ABOUT, EVENTS)
+        SourceLine(name, states.get(name), name in (*SOURCES, PODS) and _is_stale(states.get(name), request))
+        for name in (*SOURCES, PODS, ABOUT, EVENTS)
     ]
 
 

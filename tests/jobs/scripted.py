@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from gateways.errors import GatewayError, NotFound
-from gateways.records import NodeRecord, ObjectVersion, Page
+from gateways.records import NodeRecord, ObjectVersion, Page, PodLook
 from scheduling import objects
 from teams.models import SpecVersion
 from teams.sync import KIND_OF, QueueRecord
+from tests.pods import Pod
 from tests.stories import Job, next_version
 
 Kind = SpecVersion.Kind
@@ -25,6 +26,7 @@ class ScriptedCluster:
     jobs: list[Job] = field(default_factory=list)
     queues: list[QueueRecord] = field(default_factory=list)
     nodes: list[NodeRecord] = field(default_factory=list)
+    pods: list[Pod] = field(default_factory=list)
     uid: str = "uid-of-kube-system"
     page_size: int = 2
     failing: dict[str, GatewayError] = field(default_factory=dict)
@@ -39,6 +41,7 @@ class ScriptedCluster:
         monkeypatch.setattr(f"{module}.connect", lambda connection: self)
         for gateway in ("Kueue", "Kubernetes"):
             monkeypatch.setattr(f"{module}.{gateway}", lambda api: api)
+        monkeypatch.setattr("jobs.sync.list_pod_looks", ScriptedCluster.list_pod_looks)
         return self
 
     def get(self, path: str, query: Mapping[str, Any], accept: str = "") -> dict[str, Any]:
@@ -96,6 +99,9 @@ class ScriptedCluster:
 
     def list_nodes(self) -> Iterator[Page[NodeRecord]]:
         return self._pages("Node", self.nodes)
+
+    def list_pod_looks(self) -> Iterator[Page[PodLook]]:
+        return self._pages("Pod", [pod.look for pod in self.pods])
 
     def _queues(self, kind: Kind) -> Iterator[Page[Any]]:
         return self._pages(kind, [record for record in self.queues if KIND_OF[type(record)] == kind])

@@ -3,8 +3,10 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from jobs.models import Eviction, QueueNow, Span, SpanUsage
+from jobs.models import Eviction, Interruption, QueueNow, Span, SpanUsage
+from jobs.pod_runs import write_pods
 from teams.models import NodeCapacity, QuotaLine, SpecVersion
+from tests.pods import Pod
 from tests.stories import P5, Job, cluster_queue, minute
 from tests.worlds import World
 
@@ -117,3 +119,16 @@ def test_losses_that_differ_from_their_spans_are_told_and_mended(shared: World) 
     (fault,) = check()
     assert fault == "Cluster gpu-one: 1 evictions cost something else; they were mended"
     assert check() == []
+
+
+def test_interruptions_that_differ_from_the_pods_are_told_and_mended(shared: World) -> None:
+    job = Job().admit(0)
+    shared.see(job)
+    write_pods(
+        shared.cluster, [Pod(job).ends(5, code=1).look], sick_nodes=lambda nodes: (), now=minute(5), last_seen=None
+    )
+    Interruption.objects.update(pods=7)
+    (fault,) = check()
+    assert fault == "Cluster gpu-one: 1 workloads were interrupted otherwise; they were mended"
+    assert check() == []
+    assert Interruption.objects.get().pods == 1

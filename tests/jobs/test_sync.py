@@ -60,7 +60,7 @@ def states() -> dict[str, SourceState]:
 
 def test_a_pull_stores_every_source(world: World, scripted: ScriptedCluster) -> None:
     pull_cluster(world.cluster, Clock(minute(1)))
-    assert set(states()) == {*SOURCES, sync.ABOUT, sync.EVENTS}
+    assert set(states()) == {*SOURCES, sync.PODS, sync.ABOUT, sync.EVENTS}
     assert all(state.failing_since is None and state.last_good_at for state in states().values())
     assert Workload.objects.count() == 3
     assert QueueNow.objects.get().reservation == 4
@@ -265,7 +265,9 @@ def test_a_cluster_that_cannot_be_identified_fails_in_every_source(
 ) -> None:
     scripted.failing["identity"] = error
     pull_cluster(world.cluster, Clock(minute(1)))
-    assert {(s.source, s.last_error) for s in states().values()} == {(source, str(error)) for source in SOURCES}
+    assert {(s.source, s.last_error) for s in states().values()} == {
+        (source, str(error)) for source in (*SOURCES, sync.PODS)
+    }
     assert scripted.calls == ["identity"]
 
 

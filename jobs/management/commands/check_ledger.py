@@ -1,4 +1,4 @@
-"""`manage.py check_ledger`: dated rows are contiguous, spans make sense, caches equal the ledger."""
+"""`manage.py check_ledger`: dated rows are contiguous, spans make sense, what is derived equals the ledger."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -10,6 +10,7 @@ from django.db.models import F
 
 from jobs import now as caches
 from jobs.eviction_losses import write_losses
+from jobs.interruption_rows import renew_all
 from jobs.models import Eviction, Span
 from portal.write_path import exclusive
 from teams.models import Cluster, NamespaceBinding, NodeCapacity, QuotaLine, SpecVersion
@@ -26,7 +27,7 @@ class Command(BaseCommand):
     help = "Check the ledger; prints a line per fault and exits with 1 if there is one."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        faults = [*_dated_rows(), *_spans(), *_cache_faults(), *_loss_faults()]
+        faults = [*_dated_rows(), *_spans(), *_cache_faults(), *_loss_faults(), *_interruption_faults()]
         for fault in faults:
             self.stdout.write(fault)
         self.stdout.write(f"{len(faults)} faults")
@@ -85,3 +86,11 @@ def _loss_faults() -> Iterator[str]:
             differing = write_losses(Eviction.objects.filter(cluster=cluster).select_related("span"))
         if differing:
             yield f"Cluster {cluster.slug}: {differing} evictions cost something else; they were mended"
+
+
+def _interruption_faults() -> Iterator[str]:
+    for cluster in Cluster.objects.all():
+        with exclusive(cluster.slug):
+            differing = renew_all(cluster)
+        if differing:
+            yield f"Cluster {cluster.slug}: {differing} workloads were interrupted otherwise; they were mended"
