@@ -8,6 +8,7 @@ from jobs.lost_work import Work
 from jobs.states import HOLDING, OVER, JobState, state_of
 from scheduling import names
 from scheduling.accounting import workload_usage
+from scheduling.evictions import eviction_reason
 from scheduling.objects import Condition, Workload
 from scheduling.parsing import pod_requests
 from scheduling.quantities import saturate
@@ -181,11 +182,19 @@ def _hold(workload: Workload) -> Hold | None:
 
 
 def released_at(workload: Workload, reserved_at: datetime) -> datetime | None:
-    """When the hold that began at `reserved_at` ended, as far as this look tells exactly."""
+    """When the hold that began at `reserved_at` ended, as far as this look tells exactly. What is switched off holds
+    nothing from its eviction on, though its quota is said to be reserved until its pods have stopped."""
     if workload.is_finished:
-        end = workload.since(names.FINISHED)
-    elif not workload.is_true(names.QUOTA_RESERVED):
-        end = workload.since(names.QUOTA_RESERVED)
+        ends = [workload.since(names.FINISHED)]
     else:
-        end = workload.since(names.EVICTED) if workload.is_true(names.EVICTED) else None
-    return end if end and end >= reserved_at else None
+        is_reserved = workload.is_true(names.QUOTA_RESERVED)
+        ends = [None if is_reserved else workload.since(names.QUOTA_RESERVED)]
+        if is_reserved or _is_switched_off(workload):
+            ends.append(workload.since(names.EVICTED) if workload.is_true(names.EVICTED) else None)
+    return min((end for end in ends if end and end >= reserved_at), default=None)
+
+
+def _is_switched_off(workload: Workload) -> bool:
+    condition = workload.conditions.get(names.EVICTED)
+    told = eviction_reason(condition.reason) if condition else None
+    return told is not None and told.reason == names.DEACTIVATED

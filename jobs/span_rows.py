@@ -153,7 +153,10 @@ class SpanWriter:
         unknown = [(each.workload_id, each.hold) for each in self.ended.values() if not self._is_stored(each)]
         self._write_usages([*unknown, *self.held.items()])
         for (workload_id, reserved_at), evicted_at in self.decided.items():
-            Span.objects.filter(workload_id=workload_id, reserved_at=reserved_at).update(evicted_at=evicted_at)
+            span = Span.objects.filter(workload_id=workload_id, reserved_at=reserved_at)
+            span.update(evicted_at=evicted_at)
+            # Its quota came back when it was switched off, for which it is evicted: the look came a moment later.
+            span.filter(released_before__gte=evicted_at).update(released_after=evicted_at, released_before=evicted_at)
         return self.touched
 
     @property
@@ -171,6 +174,10 @@ class SpanWriter:
                 yield ended.after, None
             elif known.released != (ended.after, ended.before):
                 yield min(known.released[0], ended.after), max(known.released[1], ended.before)
+        for (workload_id, _), evicted_at in self.decided.items():
+            released = self.known[workload_id].released
+            if released and released[1] > evicted_at:
+                yield min(released[0], evicted_at), released[1]
         for workload_id, hold in self.held.items():
             known = self._same_span(workload_id, hold)
             if known is None or known.released:

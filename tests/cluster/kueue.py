@@ -32,7 +32,10 @@ _CONCURRENCY = {  # as Kueue's own manifests set it
     "ResourceFlavor.kueue.x-k8s.io": 1,
 }
 _IMPATIENCE = {
-    "waitForPodsReady": {"timeout": "3s"},
+    "waitForPodsReady": {
+        "timeout": "3s",
+        "requeuingStrategy": {"backoffLimitCount": 1, "backoffBaseSeconds": 1},
+    },
     "objectRetentionPolicies": {"workloads": {"afterFinished": "0s", "afterDeactivatedByKueue": "0s"}},
 }
 _HOOKED_GROUPS = {"kueue.x-k8s.io", "batch"}  # the integrations switched on in `settings`

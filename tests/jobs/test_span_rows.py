@@ -198,6 +198,29 @@ def test_an_eviction_that_is_decided_after_the_quota_came_back_is_dated(world: W
         assert (span.released_before, span.evicted_at, span.end) == (minute(5), minute(6), Span.End.EVICTED)
 
 
+@pytest.mark.parametrize("late", [0, 0.005])
+def test_switched_off_it_ends_at_the_eviction_however_often_it_is_looked_at(world: World, late: float) -> None:
+    """A pull sees it when all is over; a watch sees each step, some a moment after the second that conditions tell."""
+    watched, pulled = Job("watched").admit(1), Job("pulled").admit(1)
+    world.see(watched, pulled, now=minute(1))
+    world.see(watched.deactivate(), now=minute(5 + late))
+    world.see(watched.evict(5, names.DEACTIVATED), now=minute(5 + late))
+    world.see(watched.release(8), now=minute(8))
+    world.see(pulled.deactivate().evict(5, names.DEACTIVATED).release(8), now=minute(9), last_seen=minute(1))
+    for job in (watched, pulled):
+        (span,) = world.spans(job)
+        assert (span.evicted_at, span.released_after, span.released_before) == (minute(5), minute(5), minute(5))
+        assert span.end == Span.End.EVICTED
+
+
+def test_switched_off_while_it_waits_it_had_given_its_quota_back_before(world: World) -> None:
+    job = Job().admit(1)
+    world.see(job, now=minute(1))
+    world.see(job.release(4).deactivate().evict(6, names.DEACTIVATED), now=minute(7), last_seen=minute(1))
+    (span,) = world.spans(job)
+    assert span.released_before == minute(4)
+
+
 def test_an_eviction_of_a_job_that_waits_again_is_not_that_of_its_former_hold(world: World) -> None:
     job = Job().admit(1)
     world.see(job, now=minute(1))

@@ -1,19 +1,23 @@
 """A real Kueue that waits seconds for pods and deletes at once what is over."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from jobs.models import Workload
 from jobs.states import JobState
-from tests.cluster import jobs
+from tests.cluster import jobs, objects
 from tests.cluster.client import path
 from tests.cluster.fixtures import require_binaries
+from tests.cluster.objects import GPU
 from tests.cluster.plane import ControlPlane
 from tests.cluster.sync.facts import since
-from tests.cluster.sync.ledgers import Ledgers
-from tests.cluster.sync.scene import OWNERS, Scene
+from tests.cluster.sync.ledgers import Ledger, Ledgers
+from tests.cluster.sync.scene import LOCAL_QUEUE, OWNERS, Scene
 from tests.cluster.sync.test_evictions import evict, evictions
+
+Json = dict[str, Any]
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -62,3 +66,61 @@ def test_what_ended_is_deleted_at_once(scene: Scene, ledgers: Ledgers) -> None:
         assert ledger.queue(OWNERS).reservation == 0
     assert ledgers.watched.state(OWNERS, "own") == JobState.FINISHED
     assert ledgers.watched.spans(OWNERS, "own")[0].end == "finished"
+
+
+def submit_job(scene: Scene, **labels: str) -> Json:
+    """A Job of one pod; returns its Workload once it was admitted."""
+    place = scene.place(OWNERS)
+    metadata = {"namespace": place, "name": "own", "labels": {"kueue.x-k8s.io/queue-name": LOCAL_QUEUE, **labels}}
+    template = objects.pod_set({GPU: 4})["template"]
+    scene.admin.create("jobs", {"metadata": metadata, "spec": {"suspend": True, "template": template}})
+    found: Json = jobs.wait_for("the Workload", lambda: next(iter(scene.admin.items("workloads", place)), None))
+    return scene.until(OWNERS, found["metadata"]["name"], "Admitted")
+
+
+def wait_until_gone(scene: Scene) -> None:
+    """Kueue deletes the Job as soon as it has switched it off, and with it the Workload."""
+    jobs.wait_for("its end", lambda: not scene.admin.items("workloads", scene.place(OWNERS)))
+
+
+def test_what_ran_too_long_is_deleted_at_once(scene: Scene, ledgers: Ledgers) -> None:
+    admitted = submit_job(scene, **{"kueue.x-k8s.io/max-exec-time-seconds": "2"})
+    ledgers.agree()
+    wait_until_gone(scene)
+    ledgers.agree()
+    assert told(ledgers.watched, admitted) == [("Deactivated", "MaximumExecutionTimeExceeded", 1)]
+    for ledger in ledgers:
+        is_over(ledger, admitted)
+
+
+def test_what_never_had_its_pods_is_deleted_at_once(scene: Scene, ledgers: Ledgers) -> None:
+    """It is put back once, and switched off the second time."""
+    admitted = submit_job(scene)
+    ledgers.agree()
+    wait_until_gone(scene)
+    ledgers.agree()
+    assert told(ledgers.watched, admitted) == [
+        ("PodsReadyTimeout", "WaitForStart", 1),
+        ("Deactivated", "RequeuingLimitExceeded", 1),
+    ]
+    for ledger in ledgers:
+        is_over(ledger, admitted)
+
+
+def stored(ledger: Ledger, looked_at: Json) -> Workload:
+    return Workload.objects.get(cluster=ledger.cluster, uid=looked_at["metadata"]["uid"])
+
+
+def told(ledger: Ledger, looked_at: Json) -> list[tuple[str, str, int]]:
+    found = stored(ledger, looked_at).evictions.order_by("decided_before")
+    assert all(eviction.observed and eviction.span for eviction in found)
+    return [(eviction.reason, eviction.cause, eviction.ordinal) for eviction in found]
+
+
+def is_over(ledger: Ledger, looked_at: Json) -> None:
+    """Nothing is held any more, and the last hold lasted at most until it was gone."""
+    workload = stored(ledger, looked_at)
+    span = workload.spans.latest("reserved_at")
+    assert workload.gone_before is not None and span.released_before is not None
+    assert span.reserved_at <= span.released_before <= workload.gone_before
+    assert ledger.queue(OWNERS).reservation == 0
