@@ -1,9 +1,11 @@
-"""What ended badly without an eviction: jobs that failed, and jobs that somebody stopped."""
+"""What went wrong without an eviction: jobs that failed, that somebody stopped, or that were interrupted."""
 
 from datetime import datetime, timedelta
 from typing import Final
 
-from jobs.models import Workload
+from django.db.models import QuerySet
+
+from jobs.models import Interruption, Workload
 from jobs.models.workloads import WorkloadQuerySet
 from jobs.states import JobState
 from jobs.workload_list import Reach, in_namespaces
@@ -17,3 +19,12 @@ def stopped_otherwise(reach: Reach, now: datetime, most: int) -> WorkloadQuerySe
     """The newest of the last seven days."""
     found = Workload.objects.filter(in_namespaces(reach.namespaces()), state__in=_ENDS, since__gte=now - WEEK)
     return found.select_related("cluster").defer("labels", "pod_sets", "conditions").order_by("-since", "pk")[:most]
+
+
+def interrupted(reach: Reach, now: datetime) -> "QuerySet[Interruption]":
+    """What interrupted jobs that kept their quota within the last seven days, the newest first."""
+    found = Interruption.objects.filter(in_namespaces(reach.namespaces()), before__gte=now - WEEK)
+    jobs = found.select_related("workload__cluster").defer(
+        "workload__labels", "workload__pod_sets", "workload__conditions", "workload__status"
+    )
+    return jobs.order_by("-before", "pk")

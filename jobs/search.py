@@ -1,5 +1,5 @@
-"""Finding what a person may see by its name: teams, workloads, queues. What they may not see is never looked at, so
-that neither what is found, nor how much, nor how long it takes tells of it."""
+"""Finding what a person may see by its name: teams, workloads, queues, nodes. What they may not see is never looked
+at, so that neither what is found, nor how much, nor how long it takes tells of it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from operator import attrgetter
 
 from accounts.models import User
 from jobs.models import Workload
+from jobs.node_history import nodes_called
 from jobs.workload_filter import WorkloadFilter
 from jobs.workload_list import Reach, narrowed, reach_of_person
 from jobs.workload_rows import WorkloadRow, rows_of
@@ -40,11 +41,13 @@ class Found:
     teams: list[Team]
     workloads: list[WorkloadRow]
     queues: list[QueueFound]
+    nodes: list[tuple[Cluster, str]]
     sees_all: bool
 
 
 def search(user: User, text: str, now: datetime) -> Found:
-    """Teams and queues whose names hold the text, in any case, and workloads as lists find them."""
+    """Teams and queues whose names hold the text, in any case, nodes whose names begin with it, and workloads as lists
+    find them."""
     reach = reach_of_person(user)
     wanted, folded = WorkloadFilter(q=text, of_all=reach.is_everything), text.casefold()
     keys = narrowed(reach, wanted, now).values("pk")[: MOST + 1]
@@ -54,6 +57,7 @@ def search(user: User, text: str, now: datetime) -> Found:
         [team for team in teams if folded in team.name.casefold() or folded in team.slug][: MOST + 1],
         sorted(rows_of(workloads, reach), key=attrgetter("workload.title")),
         sorted(_queues(reach, folded), key=attrgetter("name", "namespace"))[: MOST + 1],
+        nodes_called(reach, text, MOST + 1),
         reach.is_everything,
     )
 

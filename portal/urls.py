@@ -14,6 +14,7 @@ from portal.views.lending import lending
 from portal.views.me import me
 from portal.views.my_channels import channel_remove, my_channels
 from portal.views.my_notices import my_notices
+from portal.views.node import node_page
 from portal.views.overview import overview
 from portal.views.search import search_page
 from portal.views.team import team_page
@@ -59,6 +60,7 @@ urlpatterns = [
     path("platform/undelivered/", undelivered, name="undelivered"),
     path("platform/undelivered/<uuid:message>/again/", message_again, name="message-again"),
     path("platform/clusters/<slug:slug>/", cluster_page, name="cluster"),
+    path("clusters/<slug:cluster>/nodes/<str:name>/", node_page, name="node"),
     path("clusters/<slug:cluster>/workloads/<str:uid>/", workload_page, name="workload"),
     path("clusters/<slug:cluster>/workloads/<str:uid>/evictions/<int:key>/", eviction_page, name="eviction"),
     path("clusters/<slug:cluster>/workloads/<str:uid>/pods/", workload_pods, name="workload-pods"),

@@ -6,8 +6,10 @@ from typing import Any
 
 from gateways.pod_looks import parse_pod_look
 from gateways.records import Page, PodLook
+from jobs.pod_runs import write_pods
 from scheduling import names
 from tests.stories import Job, minute, next_version, stamp
+from tests.worlds import World
 
 Json = dict[str, Any]
 _GRACE_SECONDS = 30
@@ -69,3 +71,9 @@ class Pod:
 
 def pods_page(*pods: Pod, restarted: bool = False, is_last: bool = True) -> Page[PodLook]:
     return Page(tuple(pod.look for pod in pods), (), next_version(), restarted, is_last)
+
+
+def see_pods(world: World, *pods: Pod) -> None:
+    """A list or a watch told of these, just now."""
+    looks = [pod.look for pod in pods]
+    write_pods(world.cluster, looks, sick_nodes=lambda nodes: (), now=world.now, last_seen=None)

@@ -1,4 +1,4 @@
-"""Search over the teams, jobs and queues that a person may see."""
+"""Search over the teams, jobs, queues and nodes that a person may see."""
 
 from django.http import HttpResponse
 from django.shortcuts import render

@@ -12,6 +12,7 @@ from jobs.attempt import attempt_of, has_unseen_holds
 from jobs.conditions import condition_rows
 from jobs.earlier import of_same_job
 from jobs.models import Workload
+from jobs.pod_history import pod_history_of
 from jobs.pod_set_rows import pod_set_rows
 from jobs.reasons import waiting_reason
 from jobs.redaction import redaction_for
@@ -25,6 +26,7 @@ from portal.live import live, render_live
 
 _MOST_HOLDS = 20
 _MOST_EARLIER = 10
+_MOST_PODS = 50
 _BAR_GROWS_SECONDS = 60
 
 
@@ -68,6 +70,8 @@ def _story(workload: Workload) -> dict[str, Any]:
         "waiting": waits,
         "history": history,
         "has_unseen_holds": has_unseen_holds(workload, history),
+        "pod_history": pod_history_of(workload, history.holds, _MOST_PODS),
+        "most_pods": _MOST_PODS,
         "attempt": attempt_of(workload, history, reason.actor if reason else Actor.UNKNOWN),
     }
 

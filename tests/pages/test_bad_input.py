@@ -22,6 +22,7 @@ from notices.recipients import address
 from teams.models import Cluster, CostCentre, Team
 from tests.pages.crawl import PART, Crawl, addresses, routes
 from tests.people import People
+from tests.pods import Pod, see_pods
 from tests.stories import START, Job, cluster_queue, local_queue
 from tests.worlds import World
 
@@ -57,6 +58,7 @@ def urls(shared: World) -> dict[str, str]:
     """One address of each route, of things that are there."""
     evicted = Job("evicted", uid="uid-evicted").admit(-9)
     shared.see(evicted, Job("runs", uid="uid-runs").admit(-9), Job("waits", uid="uid-waits").waits("no room"))
+    see_pods(shared, Pod(evicted, bound=-8))
     shared.see(evicted.evict(-5))
     shared.is_read()
     key = str(Eviction.objects.values_list("pk", flat=True).get())
@@ -64,6 +66,7 @@ def urls(shared: World) -> dict[str, str]:
     values = {
         "key": [key],
         "cluster": ["gpu-one"],
+        "name": ["node-1"],
         "uid": ["uid-evicted"],
         "slug": ["gpu-one", "research"],
         **of_notices(),
@@ -181,9 +184,11 @@ def called(shared: World, people: People, name: str) -> Iterator[dict[str, str]]
     ]
     shared.see(*jobs)
     shared.is_read()
+    see_pods(shared, *(Pod(job, name, "node-1", bound=-8) for job in jobs[:1]))
     keys = [str(key) for key in Eviction.objects.values_list("pk", flat=True)]
     address(START)
     values = {"key": keys, "cluster": ["gpu-one"], "uid": [job.uid for job in jobs], "slug": ["gpu-one", "research"]}
+    values["name"] = ["node-1"]
     values |= of_notices()
     yield addresses(values) | {f"/search/?{urlencode({'q': name[:20]})}": "search"}
 

@@ -24,6 +24,7 @@ from tests.gateways.scripted import ScriptedServer, listing, reply, write_kubeco
 from tests.pages.conftest import PREEMPTED, THEIR_UID, UNKNOWN_UID
 from tests.pages.crawl import Crawl, addresses, answer_of, routes
 from tests.people import People
+from tests.pods import Pod, see_pods
 from tests.stories import Job
 from tests.worlds import World
 
@@ -49,7 +50,7 @@ WORDS = {
 """How another team is recognised, in lower case."""
 
 
-OF_EVERYBODY = ("a", "job", "train", "queue", "hyperpod-ns-", "4-8")
+OF_EVERYBODY = ("a", "job", "train", "queue", "hyperpod-ns-", "4-8", "node")
 """What is in names and uids of all teams."""
 
 
@@ -85,6 +86,8 @@ def night(zoo: World, jobs: dict[str, Job], people: People, tmp_path: Path, sett
     ours = Job("research-train", created=-60, queueName="main-queue").waits(OF_ALL)
     jobs["theirs"].evict(-10, message=OF_ALL)
     zoo.see(jobs["theirs"], theirs.admit(-50).evict(-20, message=OF_ALL).release(-19, OF_ALL), ours)
+    see_pods(zoo, *(Pod(each, f"{each.uid}-0", "node-1") for each in (ours, jobs["runs"], theirs, jobs["theirs"])))
+    see_pods(zoo, Pod(jobs["theirs"], "zebra-1", "node-zebra"), Pod(jobs["runs"], "runs-1").ends(0, code=1))
     address(zoo.now)
     server = ScriptedServer()
     zoo.cluster.kubeconfig_path = str(write_kubeconfig(tmp_path / "kubeconfig", server.url))
@@ -93,6 +96,7 @@ def night(zoo: World, jobs: dict[str, Job], people: People, tmp_path: Path, sett
     values = {
         "slug": ["research", "vision", "zebra", "nobodys", zoo.cluster.slug],
         "cluster": [zoo.cluster.slug, "nobodys"],
+        "name": ["node-1", "node-zebra", "nobodys"],
         "key": [str(key) for key in Eviction.objects.values_list("pk", flat=True)],
         "notice": [str(key) for key in Notice.objects.values_list("pk", flat=True)],
         "message": [UNKNOWN_UID],

@@ -13,6 +13,7 @@ from jobs.models import Workload
 from notices.recipients import address
 from tests.factories import MembershipFactory
 from tests.people import People
+from tests.pods import Pod, see_pods
 from tests.stories import GPU, P5, Job, cluster_queue, groups, quota
 from tests.worlds import World
 
@@ -36,11 +37,13 @@ def fill(zoo: World) -> Callable[[int], None]:
         for team in ("research", "zebra"):
             place = f"hyperpod-ns-{team}"
             for n in range(number):
+                runs = Job(f"r-{team}-{number}-{n}", place, gpus=2).admit(-9)
                 zoo.see(
                     Job(f"w-{team}-{number}-{n}", place).waits("no room for zebra-llm"),
-                    Job(f"r-{team}-{number}-{n}", place, gpus=2).admit(-9),
+                    runs,
                     Job(f"e-{team}-{number}-{n}", place).admit(-9).evict(-8).release(-7),
                 )
+                see_pods(zoo, Pod(runs, bound=-8).ends(-6, code=1), Pod(runs, bound=-5))
         flavors = [(P5, {GPU: quota(12)})] + [(f"flavor-{n}", {GPU: quota(1), "cpu": quota(4)}) for n in range(number)]
         address(zoo.now)
         zoo.queues(cluster_queue("research-queue", flavors=groups(*flavors)))
@@ -73,6 +76,9 @@ def fill(zoo: World) -> Callable[[int], None]:
         ("platform_admin", "/platform/evictions/again/", 12),
         ("platform_admin", "/platform/lending/", 12),
         ("member", "/teams/research/lost/", 12),
+        ("member", "/clusters/gpu-one/nodes/node-1/", 12),
+        ("platform_admin", "/clusters/gpu-one/nodes/node-1/", 12),
+        ("member", "/search/?q=node", 12),
         ("platform_admin", "/platform/", 12),
         ("team_admin", "/", 12),
         ("stranger", "/", 12),

@@ -11,6 +11,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from jobs.models import Eviction
 from tests.pages.reading import steady, visit
 from tests.people import People
+from tests.pods import Pod, see_pods
 from tests.stories import START, Job
 from tests.worlds import World
 
@@ -67,6 +68,9 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "lending": (SIGN_IN, *(403,) * 5, 200, 200, 200),
     "cluster gpu-one": (SIGN_IN, 403, 403, 403, 403, 403, 200, 200, 200),
     "cluster unknown": (SIGN_IN, 403, 403, 403, 403, 403, 404, 404, 404),
+    "node research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
+    "node vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
+    "node unknown": (SIGN_IN, *(404,) * 8),
     "gallery": (SIGN_IN, *(200,) * 8),
     "inbox": (SIGN_IN, *(200,) * 8),
     "inbox-read": (SIGN_IN, *(405,) * 8),
@@ -88,6 +92,7 @@ MATRIX: dict[str, tuple[object, ...]] = {
 def everything(shared: World) -> World:
     jobs = [Job("job", f"hyperpod-ns-{team}", uid=f"uid-{team}").admit(-9) for team in ("research", "vision")]
     shared.see(*jobs)
+    see_pods(shared, *(Pod(job, node=f"node-{job.namespace.rpartition('-')[2]}", bound=-8) for job in jobs))
     shared.see(*(job.evict(-5).release(-4) for job in jobs))
     shared.see(Job("job", "of-nobody", uid="uid-of-nobody"))
     return shared
@@ -98,6 +103,8 @@ def address(entry: str) -> str:
     if name == "eviction":
         eviction = Eviction.objects.filter(workload__uid=f"uid-{target}").first()
         return reverse(name, args=["gpu-one", f"uid-{target}", eviction.pk if eviction else 2**63])
+    if name == "node":
+        return reverse(name, args=["gpu-one", f"node-{target}"])
     if name.startswith("workload"):
         return reverse(name, args=["gpu-one", f"uid-{target}"])
     return reverse(name, args=[target] if target else [])
