@@ -23,6 +23,12 @@ class Rule:
 _READER: Final = (
     Rule("", frozenset({"nodes", "namespaces", "pods", "events"}), _READ),
     Rule("events.k8s.io", frozenset({"events"}), _READ),
+    Rule("batch", frozenset({"jobs"}), _GET),
+    Rule("sagemaker.amazonaws.com", frozenset({"hyperpodpytorchjobs"}), _GET),
+    Rule("kubeflow.org", frozenset({"pytorchjobs", "mpijobs"}), _GET),
+    Rule("jobset.x-k8s.io", frozenset({"jobsets"}), _GET),
+    Rule("trainer.kubeflow.org", frozenset({"trainjobs"}), _GET),
+    Rule("ray.io", frozenset({"rayjobs", "rayclusters"}), _GET),
     Rule(
         "kueue.x-k8s.io",
         frozenset(

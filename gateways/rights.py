@@ -8,6 +8,7 @@ from typing import Final
 
 from gateways.errors import BadReply
 from gateways.http import Api
+from gateways.owners import KINDS
 from scheduling.names import KUEUE_GROUP, VISIBILITY_GROUP
 
 CORE_GROUP: Final = ""
@@ -36,6 +37,8 @@ def _rights(feature: str, group: str, *resources: str, verbs: tuple[str, ...] = 
     return tuple(Right(verb, group, resource, feature) for resource in resources for verb in verbs)
 
 
+_OWNERS: Final = "What jobs say of themselves"
+
 RIGHTS: Final = (
     *_rights("Which cluster it is, and its namespaces", CORE_GROUP, "namespaces"),
     *_rights(
@@ -59,6 +62,7 @@ RIGHTS: Final = (
     *_rights("Pods of a workload, and Kueue's version", CORE_GROUP, "pods"),
     *_rights("Events of a workload", CORE_GROUP, "events"),
     *_rights("Events of a workload", EVENTS_GROUP, "events"),
+    *(right for kind in KINDS.values() for right in _rights(_OWNERS, kind.group, kind.plural, verbs=("get",))),
 )
 
 

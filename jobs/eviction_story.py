@@ -13,6 +13,7 @@ from jobs.eviction_words import why_evicted
 from jobs.lost_work import Basis, CheckpointIgnored, Ignored, Work, read_checkpoint, read_interval
 from jobs.models import Eviction, Workload
 from jobs.models.evictions import Source
+from jobs.owners import CHECKPOINT_INTERVAL, LAST_CHECKPOINT
 from jobs.states import OVER, JobState
 from scheduling import names
 from scheduling.evictions import EvictionReason
@@ -179,7 +180,7 @@ def checkpoint_notes(eviction: Eviction) -> list[str]:
 
 
 def _time_note(eviction: Eviction) -> str:
-    own = eviction.workload.status.get("last_checkpoint") or ""
+    own = _said(eviction, LAST_CHECKPOINT)
     if not own or eviction.checkpoint_at is not None:
         return ""
     text = gettext("The job says it last saved its work at “%(text)s”; that was ignored: %(why)s.")
@@ -189,13 +190,18 @@ def _time_note(eviction: Eviction) -> str:
 def _interval_note(eviction: Eviction) -> str:
     if eviction.checkpoint_at is not None:
         return ""
-    own = eviction.workload.status.get("checkpoint_interval") or ""
+    own = _said(eviction, CHECKPOINT_INTERVAL)
     if own and eviction.checkpoint_source != Source.JOB:
         text = gettext("The job says it saves its work every “%(text)s”; that was ignored: %(why)s.")
         return text % {"text": own, "why": _why_ignored(lambda: read_interval(own))}
     if eviction.checkpoint_source == Source.TEAM:
         return gettext("The interval is the team's default.")
     return ""
+
+
+def _said(eviction: Eviction, what: str) -> str:
+    """As the job's Workload or its own object tells it."""
+    return str(eviction.workload.status.get(what) or (eviction.owner_told or {}).get(what) or "")
 
 
 def _why_ignored(read: Callable[[], object]) -> str:

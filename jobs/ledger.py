@@ -54,6 +54,7 @@ class _Stored(NamedTuple):
     finished_at: datetime | None
     queue_name: str
     gpus: int
+    submitted_by: str | None
     paused: bool | None
     evicted: bool | None
     evicted_at: str | None
@@ -156,7 +157,7 @@ class _Batch:
         rows = Workload.objects.filter(cluster=self.cluster, uid__in=uids)
         values = rows.values_list(
             "uid", "id", "resource_version", "gone_version", "state", "gone_after", "finished_at", "queue_name", "gpus",
-            *_FROM_JSON,
+            "submitted_by", *_FROM_JSON,
         )  # fmt: skip
         return {uid: _Stored(*stored) for uid, *stored in values}
 
@@ -192,7 +193,8 @@ class _Batch:
         renew(self.cluster, spans.moved)
         written = evictions.write(spans.known, spans.unseen)
         states = {uid: stored.state for uid, stored in self.stored.items()}
-        tell(self.cluster, looks, states, written, now=now, last_seen=last_seen)
+        submitters = {uid: stored.submitted_by or "" for uid, stored in self.stored.items()}
+        tell(self.cluster, looks, states, written, submitters, now=now, last_seen=last_seen)
         self._mark_gone()
         reopen(self.cluster, [*spans.changes(), *self._waiting_changes()])
         caches.refresh(self.cluster, touched)

@@ -35,7 +35,7 @@ def _waiting(person: int, hours: int, teams: Collection[int], now: datetime) -> 
     long = Workload.objects.waiting().of_teams(Team.objects.filter(pk__in=teams))
     for workload in long.filter(since__lt=now - timedelta(hours=hours)).select_related("cluster"):
         team = owners[workload.cluster_id, workload.namespace]
-        if person in audience.people_of(team, workload.status.get("submitted_by", "")):
+        if person in audience.people_of(team, workload.submitter):
             yield notice(
                 Kind.WAITS_LONG,
                 workload.cluster,

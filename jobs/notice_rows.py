@@ -24,12 +24,13 @@ def tell(
     looks: Iterable[Workload],
     before: Mapping[str, str],
     evictions: Mapping[str, Iterable[Eviction]],
+    submitters: Mapping[str, str],
     *,
     now: datetime,
     last_seen: datetime,
 ) -> None:
     """Write what is news of these looks, in their transaction. `before`: the stored states by uid, without those that
-    are seen for the first time; `evictions`: those just written, by uid.
+    are seen for the first time; `evictions`: those just written, `submitters`: whom owners named, by uid.
 
     Of a workload that is seen for the first time only that is news which happened since `last_seen`: the rest was over
     before the portal came."""
@@ -38,6 +39,7 @@ def tell(
         owners = NamespaceBinding.objects.team_ids(cluster)
         for each in found:
             each.team_id = owners.get(each.details["namespace"])
+            each.submitted_by = each.submitted_by or submitters.get(each.subject, "")
         post(each for each in found if each.team_id is not None)
 
 

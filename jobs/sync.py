@@ -25,6 +25,7 @@ from jobs.listings import (
     stored_versions,
 )
 from jobs.node_health import NodeHealth
+from jobs.owners import OWNERS, read_owners
 from jobs.pod_listings import PodListing
 from jobs.told_by_events import ToldByEvents
 from portal import collector
@@ -85,6 +86,7 @@ def pull_cluster(cluster: Cluster, clock: Clock, is_due: Callable[[str], bool] =
     pulls[PODS] = lambda: pull_pods(cluster, api, clock)
     pulls[ABOUT] = lambda: pull_about(cluster, api, clock)
     pulls[EVENTS] = lambda: pull_events(cluster, api, clock)
+    pulls[OWNERS] = lambda: read_owners(cluster, api, clock)
     for source, pull in pulls.items():
         if is_due(source):
             _attempt(pull)

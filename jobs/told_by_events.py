@@ -11,6 +11,7 @@ from jobs.eviction_losses import write_losses
 from jobs.eviction_notes import Note, joined, notes_of
 from jobs.late import Change, reopen
 from jobs.models import Eviction
+from jobs.owners import learn_checkpoints
 from jobs.preemptors import Preemptors, fill
 from portal.write_path import BATCH, exclusive
 from scheduling import names
@@ -23,7 +24,7 @@ _UNEXPLAINED = Q(reason=names.PREEMPTED, message="")
 _FIELDS = (
     "decided_after", "decided_before", "message", "preemption", "preemptor", "preemptor_uid", "preemptor_job_uid",
     "preemptor_team", "preemptor_queue", "preemptor_priority", "preemptor_priority_class", "lacking", "preemptor_path",
-    "preemptee_path",
+    "preemptee_path", "checkpoint_at", "checkpoint_seconds", "checkpoint_source",
 )  # fmt: skip
 
 
@@ -90,6 +91,7 @@ class _Batch:
     def _apply(self, row: Eviction, note: Note) -> None:
         if not row.is_dated:
             row.decided_after = row.decided_before = note.decided
+            learn_checkpoints(row)
         if note.message and not row.message:
             row.message = note.message
             self.changed[row.pk] = row

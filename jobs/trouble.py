@@ -59,6 +59,6 @@ def _jobs(cluster: Cluster, now: datetime) -> Iterator[Trouble]:
     )
     for kind, workloads in found:
         for workload in workloads:
-            team, submitter = owners.get(workload.namespace), workload.status.get("submitted_by", "")
+            team, submitter = owners.get(workload.namespace), workload.submitter
             details = {"namespace": workload.namespace}
             yield Trouble(kind, workload.uid, workload.title, team, submitter, details)

@@ -25,6 +25,7 @@ from jobs.listings import (
     stored_versions,
     write_queue_changes,
 )
+from jobs.owners import OwnerReader
 from jobs.pod_store import PodStore
 from jobs.sync import SOURCE_OF, WORKLOADS, last_good_read, spec_pages
 from portal.models import SourceState
@@ -140,6 +141,10 @@ class Follower:
         self.began: datetime | None = None
         self.unwatched_since: datetime | None = None
 
+    @property
+    def name(self) -> str:
+        return self.store.name
+
     def run(self, stop: threading.Event) -> None:
         """Until `stop` is set. Raises what cannot be stored."""
         while True:
@@ -218,14 +223,15 @@ class ClusterWatch:
         self._stop = threading.Event()
         api = connect(cluster.connection)
         kueue, self._kubernetes = Kueue(api), Kubernetes(api)
-        followers = [
+        followers: list[Follower | OwnerReader] = [
             Follower(cluster, kueue.source(watched), SpecStore(cluster, kueue, kind, clock), clock)
             for kind, watched in _WATCHED.items()
         ]
         followers.append(Follower(cluster, kueue.source(WORKLOAD_KIND), WorkloadStore(cluster, kueue, clock), clock))
         followers.append(PodFollower(cluster, pod_source(api), PodStore(cluster, api, clock), clock))
+        followers.append(OwnerReader(cluster, api, clock))
         self._threads = [
-            threading.Thread(target=self._run, args=(f,), name=f"{cluster.slug} {f.store.name}") for f in followers
+            threading.Thread(target=self._run, args=(f,), name=f"{cluster.slug} {f.name}") for f in followers
         ]
 
     def start(self) -> None:
@@ -234,12 +240,12 @@ class ClusterWatch:
         for thread in self._threads:
             thread.start()
 
-    def _run(self, follower: Follower) -> None:
+    def _run(self, follower: Follower | OwnerReader) -> None:
         try:
             follower.run(self._stop)
         except Exception as error:
-            log.exception("watch broke", cluster=self.cluster.slug, source=follower.store.name)
-            record_failure(follower.store.name, self.cluster.slug, now=self.clock(), error=error)
+            log.exception("watch broke", cluster=self.cluster.slug, source=follower.name)
+            record_failure(follower.name, self.cluster.slug, now=self.clock(), error=error)
         finally:
             self._stop.set()
             connections.close_all()

@@ -84,8 +84,8 @@ def _leave_run(
 SETUP = "setup"
 """The source of what the set-up file says of a cluster: its version counts changes of names and ownership."""
 
-UNDATED = (SETUP, "about", "events")
-"""Sources of which nothing is kept with dates, or that tell all of the last hour whenever they are asked: time in which
+UNDATED = (SETUP, "about", "events", "owners")
+"""Sources of which nothing is kept with dates, or that tell of the last hour whenever they are asked: time in which
 they were not asked is no Gap."""
 
 

@@ -33,6 +33,9 @@ class Eviction(models.Model):
     its objects go. `lacking` is how many accelerators that one was short of, `gpus` how many the victim gave up;
     `priority` and `priority_class` are the victim's.
 
+    `owner_told` is what the job's own object said of its checkpoints a short while after (jobs/owners.py), None where
+    nobody asked it.
+
     The loss is in GPU-seconds, None where it is not known; `stopping` is what was held after the decision, at most, and
     None until the quota came back. `by_flavor`: {flavor: [GPUs, low, expected, high, stopping]}; `flavor` is the only
     one of it, empty where there is none, None where there are several. All of it is made of the other columns and the
@@ -69,6 +72,7 @@ class Eviction(models.Model):
     checkpoint_seconds = models.BigIntegerField(null=True)
     checkpoint_source = models.CharField(max_length=10, choices=Source, blank=True)
     checkpoint_at = models.DateTimeField(null=True)
+    owner_told = models.JSONField(null=True)
     basis = models.CharField(max_length=12, choices=Basis, default=Basis.UNKNOWN)
     gpus = models.BigIntegerField(default=0)
     lost_low = models.BigIntegerField(null=True)

@@ -152,6 +152,11 @@ class Workload(models.Model):
         return self.owner_name or self.name
 
     @property
+    def submitter(self) -> str:
+        """Whom the job names as the person behind it: on its pod template, or on itself; empty where it names none."""
+        return self.status.get("submitted_by") or self.submitted_by or ""
+
+    @property
     def is_over(self) -> bool:
         return self.state in OVER or self.gone_before is not None
 

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
+from jobs.owners import OWNERS
 from jobs.sync import ABOUT, EVENTS, PODS, SOURCES
 from portal.live import live, render_live
 from portal.models import Gap, SourceState
@@ -66,7 +67,7 @@ def _sources(request: Request, cluster: Cluster) -> list[SourceLine]:
     states = {state.source: state for state in SourceState.objects.filter(cluster=cluster.slug)}
     return [
         SourceLine(name, states.get(name), name in (*SOURCES, PODS) and _is_stale(states.get(name), request))
-        for name in (*SOURCES, PODS, ABOUT, EVENTS)
+        for name in (*SOURCES, PODS, ABOUT, EVENTS, OWNERS)
     ]
 
 

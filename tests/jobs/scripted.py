@@ -44,7 +44,7 @@ class ScriptedCluster:
         monkeypatch.setattr("jobs.sync.list_pod_looks", ScriptedCluster.list_pod_looks)
         return self
 
-    def get(self, path: str, query: Mapping[str, Any], accept: str = "") -> dict[str, Any]:
+    def get(self, path: str, query: Mapping[str, Any] | None = None, accept: str = "") -> dict[str, Any]:
         """A list of `events`, in the older form: the newer API is not served."""
         self._ask(path)
         if path != "/api/v1/events":

@@ -60,7 +60,7 @@ def states() -> dict[str, SourceState]:
 
 def test_a_pull_stores_every_source(world: World, scripted: ScriptedCluster) -> None:
     pull_cluster(world.cluster, Clock(minute(1)))
-    assert set(states()) == {*SOURCES, sync.PODS, sync.ABOUT, sync.EVENTS}
+    assert set(states()) == {*SOURCES, sync.PODS, sync.ABOUT, sync.EVENTS, sync.OWNERS}
     assert all(state.failing_since is None and state.last_good_at for state in states().values())
     assert Workload.objects.count() == 3
     assert QueueNow.objects.get().reservation == 4

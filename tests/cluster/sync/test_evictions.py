@@ -1,5 +1,6 @@
 """Evictions on a real Kueue: for each, the stored episode is what the test did."""
 
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -11,6 +12,7 @@ from gateways.http import connect
 from jobs.lost_work import Basis
 from jobs.models import Eviction
 from jobs.sync import pull_events
+from scheduling import names
 from tests.cluster import jobs, objects
 from tests.cluster.objects import GPU
 from tests.cluster.plane import ControlPlane
@@ -331,3 +333,36 @@ def test_events_tell_of_preemptions_while_nobody_looked(
     again = pull_events(ledger.cluster, connect(ledger.cluster.connection), ledger.clock)
     assert (again.written, again.malformed) == (0, [])
     assert list(Eviction.objects.order_by("pk").values()) == rows
+
+
+def test_what_a_job_says_of_its_last_checkpoint(scene: Scene, ledgers: Ledgers) -> None:
+    place = scene.place(GUESTS)
+    template = objects.pod_set({GPU: 8})["template"]
+    notes = {names.SUBMITTED_BY_ANNOTATION: "somebody"}
+    meta = {"namespace": place, "name": "train", "labels": {"kueue.x-k8s.io/queue-name": LOCAL_QUEUE}}
+    scene.admin.create(
+        "jobs", {"metadata": {**meta, "annotations": notes}, "spec": {"suspend": True, "template": template}}
+    )
+    made: Json = jobs.wait_for("the Workload", lambda: next(iter(scene.admin.items("workloads", place)), None))
+    name = made["metadata"]["name"]
+    admitted = scene.until(GUESTS, name, "Admitted")
+    ledgers.agree()
+    for ledger in ledgers:
+        ledger.until("who submitted it", lambda of=ledger: of.workload(GUESTS, name).submitter)  # type: ignore[misc]
+        assert ledger.workload(GUESTS, name).submitter == "somebody"
+
+    scene.next_second(admitted)
+    saved = timezone.now().replace(microsecond=0)
+    text = saved.strftime("%Y-%m-%dT%H:%M:%SZ")
+    scene.admin.merge("jobs", "train", {"metadata": {"annotations": {names.LAST_CHECKPOINT_ANNOTATION: text}}}, place)
+    time.sleep(2)
+    scene.submit(OWNERS, "own", 6)
+    scene.until(OWNERS, "own", "Admitted")
+    ledgers.agree()
+    for ledger in ledgers:
+        ledger.until("its word", lambda of=ledger: evictions(of, GUESTS, name)[0].owner_told)  # type: ignore[misc]
+        (eviction,) = evictions(ledger, GUESTS, name)
+        assert (eviction.basis, eviction.checkpoint_at) == (Basis.EXACT, saved)
+        since_then = (eviction.decided_before - saved).total_seconds()
+        assert since_then >= 1
+        assert eviction.lost_low == eviction.lost_high == 8 * since_then
