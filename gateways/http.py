@@ -1,5 +1,6 @@
 """Calls to a Kubernetes API server, raw, over the official client's authenticated connections."""
 
+import base64
 import gc
 import random
 import threading
@@ -94,6 +95,12 @@ class Api:
     def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Creates what `body` says and gives the server's answer. Never sent twice."""
         return self._answer(_Call("POST", path, {}, body=orjson.dumps(body)))
+
+    def server(self) -> tuple[str, str]:
+        """The address, and the certificate in base64 if the configuration holds it (as EKS gives it), else empty."""
+        made = self._connected().configuration
+        authority = str(made.ca_cert_data or "")
+        return made.host, base64.b64encode(authority.encode()).decode()
 
     @contextmanager
     def stream(self, path: str, query: Query, read_timeout: float) -> Iterator[Iterator[bytes]]:

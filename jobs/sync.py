@@ -180,7 +180,8 @@ def pull_about(cluster: Cluster, api: Api, clock: Clock) -> Counts:
     """Ask for versions and for the rights that are missing. Raises GatewayError."""
     with sync_run(ABOUT, cluster.slug, clock) as counts:
         missing = tuple(map(str, missing_rights(api)))
-        about = About(Kubernetes(api).server_version(), Kueue(api).kueue_version() or "", missing)
+        server = api.server() if cluster.access == Cluster.Access.EKS else ("", "")
+        about = About(Kubernetes(api).server_version(), Kueue(api).kueue_version() or "", missing, *server)
         counts.seen, counts.written = 1, int(write_about(cluster, about))
     return counts
 

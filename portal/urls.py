@@ -18,6 +18,7 @@ from portal.views.node import node_page
 from portal.views.overview import overview
 from portal.views.search import search_page
 from portal.views.team import team_page
+from portal.views.terminal import team_kubeconfig, team_terminal
 from portal.views.undelivered import message_again, undelivered
 from portal.views.usage import team_usage
 from portal.views.victims import borrowers, victims
@@ -40,6 +41,8 @@ urlpatterns = [
     path("search/", search_page, name="search"),
     path("teams/<slug:slug>/evictions/", team_evictions, name="team-evictions"),
     path("teams/<slug:slug>/evictions.csv", team_evictions_csv, name="team-evictions-csv"),
+    path("teams/<slug:slug>/terminal/", team_terminal, name="team-terminal"),
+    path("teams/<slug:slug>/kubeconfig/<slug:cluster>/", team_kubeconfig, name="team-kubeconfig"),
     path("teams/<slug:slug>/lost/", team_lost, name="team-lost"),
     path("gallery/", gallery, name="gallery"),
     path("inbox/", inbox, name="inbox"),

@@ -11,7 +11,7 @@ from django.db.models import Max
 from accounts.models import User
 from portal import audit
 from portal.sync_runs import count_setup_change
-from teams.models import Cluster, CostCentre, Membership, NamespaceBinding, PlatformRole, Team
+from teams.models import Cluster, CostCentre, Membership, NamespaceBinding, PermissionSet, PlatformRole, Team, Terminal
 from teams.setup_file import BadSetup, Setup, TeamSetup
 
 
@@ -49,7 +49,10 @@ class _Applier:
     def apply(self, setup: Setup) -> None:
         for cluster in setup.clusters:
             fields = asdict(cluster)
-            self.put(Cluster, "cluster", {"slug": fields.pop("slug")}, fields)
+            terminal = fields.pop("terminal")
+            row = self.put(Cluster, "cluster", {"slug": fields.pop("slug")}, fields)
+            if terminal:
+                self.put(Terminal, "terminal", {"cluster": row}, terminal)
         for code, name in setup.cost_centres:
             self.put(CostCentre, "cost_centre", {"code": code}, {"name": name})
         for person in setup.people:
@@ -60,7 +63,7 @@ class _Applier:
         if setup.platform_roles:
             self.platform_roles(setup)
 
-    def put(self, model: Any, kind: str, key: dict[str, str], fields: dict[str, Any], **at_creation: Any) -> Any:
+    def put(self, model: Any, kind: str, key: dict[str, Any], fields: dict[str, Any], **at_creation: Any) -> Any:
         """Create the row or bring its fields up to the file's."""
         row = model.objects.filter(**key).first()
         before = {name: getattr(row, name) for name in fields} if row else {}
@@ -72,7 +75,8 @@ class _Applier:
             setattr(row, name, value)
         row.save()
         changed = {name: str(value) for name, value in fields.items() if before.get(name, not value) != value}
-        self.note("changed" if before else "created", f"{kind}/{next(iter(key.values()))}", **changed)
+        first = next(iter(key.values()))
+        self.note("changed" if before else "created", f"{kind}/{getattr(first, 'slug', first)}", **changed)
         return row
 
     def note(self, event: str, target: str, **details: Any) -> None:
@@ -94,6 +98,7 @@ class _Applier:
             fields["checkpoint_seconds"] = 60 * setup.checkpoint_minutes
         team = self.put(Team, "team", {"slug": setup.slug}, fields)
         self.namespaces(team, setup, place)
+        self.permission_sets(team, setup, place)
         wanted: dict[int, tuple[str, str]] = {}
         for username, role in setup.members:
             user = self.known(User, f"{place}/members", username=username)
@@ -114,6 +119,18 @@ class _Applier:
                 self.close(binding, f"team/{team.slug}")
         for cluster, namespace in sorted(wanted, key=lambda pair: (pair[0].slug, pair[1])):
             self.bind(team, cluster, namespace)
+
+    def permission_sets(self, team: Team, setup: TeamSetup, place: str) -> None:
+        """Exactly those of the file."""
+        wanted = []
+        for slug, name in setup.permission_sets:
+            cluster = self.known(Cluster, f"{place}/permission_sets", slug=slug)
+            if cluster:
+                wanted.append(cluster)
+                self.put(PermissionSet, "permission_set", {"team": team, "cluster": cluster}, {"name": name})
+        for held in PermissionSet.objects.filter(team=team).exclude(cluster__in=wanted).select_related("cluster"):
+            held.delete()
+            self.note("permission_set_taken", f"team/{team.slug}", cluster=held.cluster.slug, name=held.name)
 
     def close(self, binding: NamespaceBinding, target: str) -> None:
         end = max(self.now, binding.valid_from + timedelta(microseconds=1))

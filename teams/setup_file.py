@@ -25,9 +25,13 @@ _CLUSTER = {
     "eks_cluster",
     "eks_region",
     "names_across_teams",
+    "terminal",
 }
+_TERMINAL = {"account", "eks_cluster", "region", "sso_start_url", "sso_region", "studio_url", "grafana_url"}
+_ACCOUNT = re.compile(r"[0-9]{12}")
+_WORD = re.compile(r"[A-Za-z0-9+=,.@_-]*")  # what names of permission sets, clusters and regions are made of
 _LONGEST_MINUTES = 30 * 24 * 60
-_TEAM = {"name", "cost_centre", "checkpoint_minutes", "hyperpod", "namespaces", "members"}
+_TEAM = {"name", "cost_centre", "checkpoint_minutes", "hyperpod", "namespaces", "members", "permission_sets"}
 _PERSON = {"name", "email"}
 
 
@@ -37,6 +41,19 @@ class BadSetup(ValueError):
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalSetup:
+    """How people reach the cluster from a terminal of theirs."""
+
+    account: str
+    eks_cluster: str
+    region: str
+    sso_start_url: str
+    sso_region: str
+    studio_url: str
+    grafana_url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +67,7 @@ class ClusterSetup:
     eks_cluster: str
     eks_region: str
     names_across_teams: bool
+    terminal: TerminalSetup | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +80,8 @@ class PersonSetup:
 @dataclass(frozen=True, slots=True)
 class TeamSetup:
     """`namespaces` are (cluster, namespace); `members` are (username, role). `checkpoint_minutes`: how often the
-    team's jobs save their work where they do not say so; None if nobody knows."""
+    team's jobs save their work where they do not say so; None if nobody knows. `permission_sets` are (cluster, name).
+    """
 
     slug: str
     name: str
@@ -70,6 +89,7 @@ class TeamSetup:
     namespaces: tuple[tuple[str, str], ...]
     members: tuple[tuple[str, TeamRole], ...]
     checkpoint_minutes: int | None = None
+    permission_sets: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +218,37 @@ class _Reader:
             eks_cluster=self.text(entry, "eks_cluster", place, longest=100),
             eks_region=self.text(entry, "eks_region", place, longest=40),
             names_across_teams=self.truth(entry, "names_across_teams", place),
+            terminal=self.terminal(entry, f"{place}/terminal") if entry.get("terminal") is not None else None,
         )
+
+    def terminal(self, cluster: Mapping[str, Any], place: str) -> TerminalSetup:
+        """The EKS name and region are those by which the portal reads the cluster, where it does."""
+        entry = self.mapping(cluster["terminal"], place, _TERMINAL)
+        account = self.text(entry, "account", place, longest=12)
+        if not _ACCOUNT.fullmatch(account):
+            self.problems.append(f"{place}/account must be the 12 digits of an AWS account, in quotes.")
+        region = self.word(entry, "region", place, str(cluster.get("eks_region") or ""), needed=True)
+        return TerminalSetup(
+            account=account,
+            eks_cluster=self.word(entry, "eks_cluster", place, str(cluster.get("eks_cluster") or ""), needed=True),
+            region=region,
+            sso_start_url=self.address(entry, "sso_start_url", place, longest=300, needed=True),
+            sso_region=self.word(entry, "sso_region", place, region),
+            studio_url=self.address(entry, "studio_url", place, longest=500),
+            grafana_url=self.address(entry, "grafana_url", place, longest=500),
+        )
+
+    def word(self, entry: Mapping[str, Any], name: str, place: str, default: str, *, needed: bool = False) -> str:
+        text = self.text(entry, name, place, longest=100) or default
+        if not _WORD.fullmatch(text) or (needed and not text):
+            self.problems.append(f"{place}/{name} must be a name of AWS: letters, digits and + = , . @ _ -")
+        return text
+
+    def address(self, entry: Mapping[str, Any], name: str, place: str, *, longest: int, needed: bool = False) -> str:
+        text = self.text(entry, name, place, longest=longest)
+        if (text or needed) and (not text.startswith("https://") or " " in text):
+            self.problems.append(f"{place}/{name} must be an address that begins with https://.")
+        return text
 
     def time_zone(self, name: str, place: str) -> str:
         try:
@@ -226,6 +276,11 @@ class _Reader:
             namespaces=tuple(self.namespaces(slug, entry, place)),
             members=tuple(self.members(self.mapping(entry.get("members"), f"{place}/members"), place)),
             checkpoint_minutes=self.minutes(entry, "checkpoint_minutes", place),
+            permission_sets=tuple(
+                (cluster, self.word(listed, cluster, f"{place}/permission_sets", "", needed=True)[:32])
+                for listed in (self.mapping(entry.get("permission_sets"), f"{place}/permission_sets"),)
+                for cluster in listed
+            ),
         )
 
     def minutes(self, entry: Mapping[str, Any], name: str, place: str) -> int | None:

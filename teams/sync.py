@@ -245,11 +245,14 @@ def _write_capacity(
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a cluster says of itself and of the portal's rights there; `kueue` is empty where it cannot be told."""
+    """What a cluster says of itself and of the portal's rights there; `kueue` is empty where it cannot be told.
+    `endpoint` and `authority` (base64): of its API server, where EKS tells them."""
 
     kubernetes: str
     kueue: str
     missing_rights: tuple[str, ...]
+    endpoint: str = ""
+    authority: str = ""
 
 
 def write_about(cluster: Cluster, about: About) -> bool:
@@ -258,6 +261,8 @@ def write_about(cluster: Cluster, about: About) -> bool:
         "kubernetes_version": about.kubernetes,
         "kueue_version": about.kueue,
         "missing_rights": list(about.missing_rights),
+        "api_endpoint": about.endpoint,
+        "api_authority": about.authority,
     }
     rows = Cluster.objects.filter(pk=cluster.pk)
     if rows.values(*kept).get() == kept:

@@ -4,6 +4,7 @@ from teams.models.clusters import Cluster
 from teams.models.ledger import NodeCapacity, QuotaLine, SpecVersion
 from teams.models.people import Membership, PlatformRole
 from teams.models.teams import CostCentre, NamespaceBinding, Team, namespaces_of
+from teams.models.terminal import PermissionSet, Terminal
 
 __all__ = [
     "Cluster",
@@ -11,9 +12,11 @@ __all__ = [
     "Membership",
     "NamespaceBinding",
     "NodeCapacity",
+    "PermissionSet",
     "PlatformRole",
     "QuotaLine",
     "SpecVersion",
     "Team",
+    "Terminal",
     "namespaces_of",
 ]

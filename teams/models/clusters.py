@@ -15,8 +15,9 @@ class Cluster(models.Model):
     """One EKS cluster and how to reach it. Credentials are never stored here.
 
     `identity` is the uid of its namespace kube-system, set at the first read; another value stops every sync. Versions
-    and the rights that the portal lacks there (sentences) are as of the last pull of `about`. `specs_version` is
-    another number after each change of a spec or of the nodes, drawn by lot: one that was rolled back never recurs.
+    and the rights that the portal lacks there (sentences) are as of the last pull of `about`, and so are the address
+    and the certificate (base64) of its API server, kept where EKS tells them. `specs_version` is another number after
+    each change of a spec or of the nodes, drawn by lot: one that was rolled back never recurs.
     """
 
     class Access(models.TextChoices):
@@ -37,6 +38,8 @@ class Cluster(models.Model):
     kubernetes_version = models.CharField(max_length=50, blank=True)
     kueue_version = models.CharField(max_length=50, blank=True)
     missing_rights = models.JSONField(default=list, blank=True)
+    api_endpoint = models.CharField(max_length=500, blank=True)
+    api_authority = models.TextField(blank=True)
     specs_version = models.BigIntegerField(default=0)
     archived_at = models.DateTimeField(null=True, blank=True)
 

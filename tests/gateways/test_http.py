@@ -5,6 +5,7 @@ import traceback
 from pathlib import Path
 
 import pytest
+from kubernetes.client import Configuration
 
 from gateways.errors import BadReply, Conflict, Denied, GatewayError, Gone, NotFound, Unavailable
 from gateways.http import Api
@@ -238,3 +239,10 @@ def test_a_silent_stream_is_unavailable(server: ScriptedServer, api: Api) -> Non
     server.on(PATH, chunks(b"one\n", lambda: server.released.wait(5)))
     with api.stream(PATH, {}, 0.2) as parts, pytest.raises(Unavailable):
         list(parts)
+
+
+def test_the_address_and_the_certificate_that_its_configuration_holds() -> None:
+    made = Configuration(host="https://one.example.com")
+    assert Api(lambda: made).server() == ("https://one.example.com", "")
+    made.ca_cert_data = "PEM"
+    assert Api(lambda: made).server() == ("https://one.example.com", "UEVN")

@@ -24,6 +24,7 @@ from tests.pages.crawl import PART, Crawl, addresses, routes
 from tests.people import People
 from tests.pods import Pod, see_pods
 from tests.stories import START, Job, cluster_queue, local_queue
+from tests.terminals import reach_by_terminal
 from tests.worlds import World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.crawl]
@@ -61,6 +62,7 @@ def urls(shared: World) -> dict[str, str]:
     see_pods(shared, Pod(evicted, bound=-8))
     shared.see(evicted.evict(-5))
     shared.is_read()
+    reach_by_terminal(shared.cluster, "research")
     key = str(Eviction.objects.values_list("pk", flat=True).get())
     address(START)
     values = {

@@ -26,6 +26,7 @@ from tests.pages.crawl import Crawl, addresses, answer_of, routes
 from tests.people import People
 from tests.pods import Pod, see_pods
 from tests.stories import Job
+from tests.terminals import reach_by_terminal
 from tests.worlds import World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.crawl]
@@ -92,6 +93,7 @@ def night(zoo: World, jobs: dict[str, Job], people: People, tmp_path: Path, sett
     server = ScriptedServer()
     zoo.cluster.kubeconfig_path = str(write_kubeconfig(tmp_path / "kubeconfig", server.url))
     zoo.cluster.save()
+    reach_by_terminal(zoo.cluster, *Team.objects.values_list("slug", flat=True))
     _script(server, [*jobs.values(), theirs, ours])
     values = {
         "slug": ["research", "vision", "zebra", "nobodys", zoo.cluster.slug],

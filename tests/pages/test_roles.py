@@ -13,6 +13,7 @@ from tests.pages.reading import steady, visit
 from tests.people import People
 from tests.pods import Pod, see_pods
 from tests.stories import START, Job
+from tests.terminals import reach_by_terminal
 from tests.worlds import World
 
 pytestmark = pytest.mark.django_db
@@ -29,6 +30,12 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "team-usage research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
     "team-usage vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
     "team-usage unknown": (SIGN_IN, *(404,) * 8),
+    "team-terminal research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
+    "team-terminal vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
+    "team-terminal unknown": (SIGN_IN, *(404,) * 8),
+    "team-kubeconfig research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
+    "team-kubeconfig vision": (SIGN_IN, *(404,) * 8),
+    "team-kubeconfig unknown": (SIGN_IN, *(404,) * 8),
     "team-workloads research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
     "team-workloads vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
     "team-workloads unknown": (SIGN_IN, *(404,) * 8),
@@ -95,6 +102,7 @@ def everything(shared: World) -> World:
     see_pods(shared, *(Pod(job, node=f"node-{job.namespace.rpartition('-')[2]}", bound=-8) for job in jobs))
     shared.see(*(job.evict(-5).release(-4) for job in jobs))
     shared.see(Job("job", "of-nobody", uid="uid-of-nobody"))
+    reach_by_terminal(shared.cluster, "research")
     return shared
 
 
@@ -103,8 +111,13 @@ def address(entry: str) -> str:
     if name == "eviction":
         eviction = Eviction.objects.filter(workload__uid=f"uid-{target}").first()
         return reverse(name, args=["gpu-one", f"uid-{target}", eviction.pk if eviction else 2**63])
+<<<<<<< HEAD
     if name == "node":
         return reverse(name, args=["gpu-one", f"node-{target}"])
+=======
+    if name == "team-kubeconfig":
+        return reverse(name, args=[target, "gpu-one"])
+>>>>>>> 591f7ca (Tell a team's people how to reach their clusters from a terminal)
     if name.startswith("workload"):
         return reverse(name, args=["gpu-one", f"uid-{target}"])
     return reverse(name, args=[target] if target else [])

@@ -7,7 +7,7 @@ from celery import current_app
 from accounts.models import User
 from portal.models import AuditEvent
 from teams.actions import apply_setup
-from teams.models import Cluster, CostCentre, Membership, NamespaceBinding, PlatformRole, Team
+from teams.models import Cluster, CostCentre, Membership, NamespaceBinding, PlatformRole, Team, Terminal
 from teams.setup_file import BadSetup, read_setup
 from tests.stories import START, minute
 
@@ -208,3 +208,20 @@ def test_how_often_a_teams_jobs_save_their_work(db: None) -> None:
     assert Team.objects.get(slug="third").checkpoint_seconds == 1800
     apply("teams: {third: {name: Third}}", minute(2))
     assert Team.objects.get(slug="third").checkpoint_seconds == 1800
+
+
+REACHED = """
+clusters: {gpu: {eks_cluster: one, eks_region: r, terminal: {account: "012345678901", sso_start_url: https://a.b}}}
+teams: {research: {hyperpod: [gpu], permission_sets: {gpu: Training}}}
+"""
+
+
+def test_ways_from_a_terminal_become_those_of_the_file() -> None:
+    changes = apply(REACHED)
+    assert any(line.startswith("created terminal/gpu ") for line in changes)
+    assert "created permission_set/research (name: Training)" in changes
+    assert apply(REACHED, minute(1)) == []
+    assert apply(REACHED.replace("Training", "Other"), minute(2)) == ["changed permission_set/research (name: Other)"]
+    gone = apply(REACHED.replace(", permission_sets: {gpu: Training}", ""), minute(3))
+    assert gone == ["permission_set_taken team/research (cluster: gpu, name: Other)"]
+    assert Terminal.objects.get().eks_cluster == "one"

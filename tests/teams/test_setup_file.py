@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from teams.permissions import GlobalRole, TeamRole
-from teams.setup_file import BadSetup, ClusterSetup, PersonSetup, Setup, TeamSetup, read_setup
+from teams.setup_file import BadSetup, ClusterSetup, PersonSetup, Setup, TeamSetup, TerminalSetup, read_setup
 
 WHOLE = """
 clusters:
@@ -194,3 +194,50 @@ def test_values_that_cannot_be_read_are_told_in_a_sentence(text: str) -> None:
 )  # fmt: skip
 def test_names_that_nobody_can_see_or_type_are_refused(text: str) -> None:
     assert problems(text)
+
+
+TERMINAL = """
+clusters:
+  one: {eks_cluster: hyperpod, eks_region: us-east-2, terminal: {account: "012345678901", sso_start_url: https://a.b}}
+  two:
+    in_cluster: true
+    terminal: {account: "012345678901", eks_cluster: inner, region: eu-west-1, sso_start_url: https://a.b,
+               sso_region: us-east-1, grafana_url: https://g}
+teams: {research: {permission_sets: {one: Research+Training}}}
+"""
+
+
+def test_how_people_reach_a_cluster_from_a_terminal() -> None:
+    setup = read_setup(TERMINAL)
+    assert [cluster.terminal for cluster in setup.clusters] == [
+        TerminalSetup("012345678901", "hyperpod", "us-east-2", "https://a.b", "us-east-2", "", ""),
+        TerminalSetup("012345678901", "inner", "eu-west-1", "https://a.b", "us-east-1", "", "https://g"),
+    ]
+    assert setup.teams[0].permission_sets == (("one", "Research+Training"),)
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ("account: 12", "terminal/account must be the 12 digits"),
+        ("eks_cluster: 'a b'", "terminal/eks_cluster must be a name of AWS"),
+        ("region: 'x; rm'", "terminal/region must be a name of AWS"),
+        ("sso_start_url: http://a.b", "terminal/sso_start_url must be an address that begins with https://"),
+        ("studio_url: 'javascript:alert(1)'", "terminal/studio_url must be an address"),
+        ("secret: x", "terminal has unknown entries: secret"),
+    ],
+)
+def test_what_cannot_be_pasted_is_refused(entry: str, problem: str) -> None:
+    key = entry.partition(":")[0]
+    usual = {
+        "account": '"012345678901"', "eks_cluster": "a", "region": "b", "sso_start_url": "https://a.b",
+    }  # fmt: skip
+    others = ", ".join(f"{name}: {value}" for name, value in usual.items() if name != key)
+    found = problems(f"clusters: {{one: {{in_cluster: true, terminal: {{{others}, {entry}}}}}}}")
+    assert any(problem in each for each in found), found
+
+
+@pytest.mark.parametrize("name", ["''", "'two words'", "[a]", "a/b"])
+def test_a_permission_set_that_is_none(name: str) -> None:
+    found = problems(f"teams: {{a: {{permission_sets: {{one: {name}}}}}}}")
+    assert any("permission_sets/one must be" in each for each in found)
