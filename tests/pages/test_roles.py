@@ -111,13 +111,10 @@ def address(entry: str) -> str:
     if name == "eviction":
         eviction = Eviction.objects.filter(workload__uid=f"uid-{target}").first()
         return reverse(name, args=["gpu-one", f"uid-{target}", eviction.pk if eviction else 2**63])
-<<<<<<< HEAD
     if name == "node":
         return reverse(name, args=["gpu-one", f"node-{target}"])
-=======
     if name == "team-kubeconfig":
         return reverse(name, args=[target, "gpu-one"])
->>>>>>> 591f7ca (Tell a team's people how to reach their clusters from a terminal)
     if name.startswith("workload"):
         return reverse(name, args=["gpu-one", f"uid-{target}"])
     return reverse(name, args=[target] if target else [])
