@@ -27,6 +27,17 @@ class ClusterOverview:
     attention: Attention
 
     @property
+    def is_read(self) -> bool:
+        """Was it ever read whole? Until then what is counted may be 0 for want of reading."""
+        return self.freshness.as_of is not None
+
+    @property
+    def quotas_fit(self) -> bool:
+        """Healthy nodes are known to have every GPU that quotas promise."""
+        types = [gpu for tree in self.trees for gpu in tree.gpu_types]
+        return self.is_read and not self.missing and all(gpu.capacity or not gpu.promised_of_type for gpu in types)
+
+    @property
     def missing(self) -> list[tuple[str, int]]:
         """Flavors whose quotas promise more GPUs than healthy nodes have, and how many."""
         return [(gpu.flavor, gpu.missing) for tree in self.trees for gpu in tree.gpu_types if gpu.missing]

@@ -175,6 +175,8 @@ def test_cohorts_that_form_a_cycle(read: World, people: People) -> None:
 
 
 def test_nothing_needs_an_admin(read: World, people: People) -> None:
+    read.queues(flavor(P5))
+    write_nodes(read.cluster, [NodeRecord(f"n-{n}", P5, True, {GPU: 8}) for n in range(3)], START)
     text = page(people)
     assert "Promised but not there 0 quotas fit the healthy nodes Nodes in recovery 0" in text
     assert "Without a priority class 0 evicted first Stuck or going round 0 stuck , 0 in a loop" in text
@@ -187,6 +189,33 @@ def test_a_cluster_that_was_never_read(world: World, people: People) -> None:
     assert "Nothing is known of this cluster yet" in text
     assert "No queue with GPUs is known here" in text
     assert "No node is known Nodes appear when the portal has read them." in text
+
+
+def test_what_was_not_read_is_unknown_and_not_0(shared: World, people: People) -> None:
+    text = page(people)
+    assert "Promised but not there unknown Nodes in recovery unknown" in text
+    assert "Without a priority class unknown Stuck or going round unknown" in text
+    assert "Nothing is stuck" not in text
+    shared.is_read(START)
+    text = page(people)
+    assert "Nodes in recovery 0 " in text
+    assert "Without a priority class 0 evicted first Stuck or going round 0 stuck , 0 in a loop" in text
+
+
+def test_quotas_of_a_type_without_known_nodes_are_not_said_to_fit(read: World, people: People) -> None:
+    read.queues(flavor(P5))
+    write_nodes(read.cluster, [NodeRecord("other", G6, True, {GPU: 8})], START)
+    assert "Promised but not there unknown" in page(people)
+
+
+def test_what_was_read_before_the_rest_is_told(shared: World, people: People) -> None:
+    plain = Job("plain").waits("no room")
+    del plain.obj["spec"]["priorityClassRef"]
+    shared.see(plain)
+    write_nodes(shared.cluster, [NodeRecord(f"n-{n}", P5, n > 0, {GPU: 8}) for n in range(4)], START)
+    text = page(people)
+    assert "Nodes in recovery 1 " in text
+    assert "Without a priority class 1 evicted first" in text
 
 
 def test_no_cluster_at_all(people: People) -> None:
