@@ -17,6 +17,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -37,6 +38,7 @@ CLUSTERS = {
 FIRST_PORT = 8000
 _INTERRUPTED = 130  # Ctrl-C is how the demo is meant to end
 _CLUSTER = "cluster"
+_PAST = "past"  # the only process that may end before the others
 _CLUSTER_AFTER = 7.0  # seconds; the emulator must save before everything is killed
 _KILLED_AFTER = 10  # seconds; Celery's pool takes up to four on a busy machine
 
@@ -126,15 +128,19 @@ def supervise(cluster: str, kubeconfig: Path, port: int, environment: dict[str, 
     python, waiting = shlex.quote(PYTHON), shlex.quote(str(kubeconfig))
     after_cluster = f"while [ ! -s {waiting} ]; do sleep 0.1; done; exec {python}"
     arguments = CLUSTERS[cluster].format(var=shlex.quote(str(VAR)), kubeconfig=waiting)
-    honcho.manager.KILL_WAIT = _KILLED_AFTER
-    manager = Together()
-    for name, command in {
+    commands = {
         _CLUSTER: f"exec {python} {arguments}",
         "web": f"exec {python} -m gunicorn --config deploy/gunicorn.conf.py --log-level warning",
         "worker": f"{after_cluster} -m celery --app portal worker --concurrency 2 --loglevel WARNING",
         "beat": f"{after_cluster} -m celery --app portal beat --loglevel WARNING",
         "watcher": f"{after_cluster} manage.py watch_clusters",
-    }.items():
+    }
+    if cluster == "emulator":
+        after_page = f"while ! {python} deploy/probe.py /sign-in/ 2>/dev/null; do sleep 0.5; done; exec {python}"
+        commands[_PAST] = f"{after_page} manage.py demo_history"
+    honcho.manager.KILL_WAIT = _KILLED_AFTER
+    manager = Together()
+    for name, command in commands.items():
         manager.add_process(name, command, quiet=False, env=environment, cwd=str(ROOT))
     threading.Thread(target=greet, args=(port,), daemon=True).start()
     signal.signal(signal.SIGHUP, lambda *_: manager.terminate())
@@ -146,7 +152,7 @@ def supervise(cluster: str, kubeconfig: Path, port: int, environment: dict[str, 
 
 
 class Together(Manager):
-    """Ends all processes when one ends, and keeps which: `ended` is its name, or nothing.
+    """Ends all processes when one of those that stay ends, and keeps which: `ended` is its name, or nothing.
 
     The cluster ends last, so that nobody reads from one that is gone.
     """
@@ -159,8 +165,14 @@ class Together(Manager):
 
     def terminate(self) -> None:
         if not self._terminating:
-            self.ended = next((name for name, process in self._processes.items() if "returncode" in process), "")
+            self.ended = next(self._stopped(), "")
         super().terminate()
+
+    def _any_stopped(self) -> bool:
+        return any(self._stopped())
+
+    def _stopped(self) -> Iterator[str]:
+        return (name for name, process in self._processes.items() if "returncode" in process and name != _PAST)
 
     def _killall(self, force: bool = False) -> None:
         if force:

@@ -27,6 +27,7 @@ import asyncio
 import logging
 import signal
 import sys
+from datetime import datetime
 from pathlib import Path
 
 from emulator.building import EMPTY, TEAMS
@@ -34,7 +35,8 @@ from emulator.resources import CURRENT, DEPRECATED
 from emulator.server import Emulator, Options
 
 
-def _options(arguments: list[str]) -> Options:
+def _options(arguments: list[str]) -> tuple[bool, Options]:
+    """Whether it ends with standard input, and how it starts."""
     parser = argparse.ArgumentParser(
         prog="emulator", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -44,17 +46,30 @@ def _options(arguments: list[str]) -> Options:
     parser.add_argument("--seed", type=int, default=1, help="another seed, another story")
     parser.add_argument("--speed", type=float, default=1.0, help="seconds of the cluster in one second")
     parser.add_argument("--paused", action="store_true", help="begin with the clock held")
+    parser.add_argument("--begin", type=_time, help="when a new cluster's time begins (ISO 8601 with a zone)")
+    parser.add_argument("--stretch", type=int, default=1, help="the world's jobs are so many times rarer and longer")
+    parser.add_argument("--attended", action="store_true", help="end with standard input, as when its parent is killed")
     parser.add_argument("--world", choices=(TEAMS, EMPTY), default=TEAMS, help="what is in the cluster at first")
     parser.add_argument("--kueue-version", choices=(CURRENT, DEPRECATED), default=CURRENT, help="v1beta1: an old Kueue")
-    return Options(**vars(parser.parse_args(arguments)))
+    told = vars(parser.parse_args(arguments))
+    return told.pop("attended"), Options(**told)
 
 
-async def _serve(options: Options) -> None:
+def _time(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    if time.tzinfo is None:
+        raise ValueError("without a zone")
+    return time
+
+
+async def _serve(options: Options, *, attended: bool) -> None:
     emulator = Emulator(options)  # takes seconds, in which a signal ends the process: there is nothing to save yet
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(signum, ended.set)
+    if attended:
+        loop.add_reader(sys.stdin, ended.set)
     await emulator.start()
     sys.stdout.write(f"emulator ready: {emulator.url}\n")
     sys.stdout.flush()
@@ -67,6 +82,7 @@ async def _serve(options: Options) -> None:
 if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     try:
-        asyncio.run(_serve(_options(sys.argv[1:])))
+        attended, options = _options(sys.argv[1:])
+        asyncio.run(_serve(options, attended=attended))
     except (OSError, ValueError) as error:
         sys.exit(f"emulator: {error}")

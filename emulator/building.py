@@ -1,5 +1,6 @@
 """Puts a cluster together: a saved one, a new one with teams at work, or an empty one."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -38,20 +39,27 @@ _KUEUE_POD: Final = {
 
 
 def build_cluster(
-    world: str, seed: int, clock: Clock, saved: Json | None = None, *, history: timedelta = _HISTORY
+    world: str,
+    seed: int,
+    clock: Clock,
+    saved: Json | None = None,
+    *,
+    history: timedelta = _HISTORY,
+    stretch: int = 1,
 ) -> Cluster:
     """A saved cluster goes on where it stopped: the time between is a standstill. A new world has some history behind
-    it already. Raises ValueError or KeyError for a dump that cannot be read."""
+    it already. Its jobs are `stretch` times rarer and longer. Raises ValueError or KeyError for a dump that cannot be
+    read."""
     now = clock.now()
     store = Store(f"{seed}:{api_micro_time(now)}")
     if saved is not None:
         standstills = _resume(store, saved, now)
-        return _assemble(store, clock, standstills, world, seed, since=now)
+        return _assemble(store, clock, standstills, _arrivals(world, store, seed, now, stretch))
     begin = now - history if world == TEAMS else now
     _install(store, begin)
     if world == TEAMS:
         set_up(store, seed, begin)
-    cluster = _assemble(store, clock, Standstills(), world, seed, since=begin)
+    cluster = _assemble(store, clock, Standstills(), _arrivals(world, store, seed, begin, stretch))
     cluster.run_until(now)
     return cluster
 
@@ -80,19 +88,20 @@ def _resume(store: Store, saved: Json, now: datetime) -> Standstills:
     return standstills
 
 
-def _assemble(
-    store: Store, clock: Clock, standstills: Standstills, world: str, seed: int, *, since: datetime
-) -> Cluster:
+def _arrivals(world: str, store: Store, seed: int, since: datetime, stretch: int) -> list[Controller]:
+    return [Arrivals(store, seed, since, stretch)] if world == TEAMS else []
+
+
+def _assemble(store: Store, clock: Clock, standstills: Standstills, arrivals: Iterable[Controller]) -> Cluster:
     records, events = Records(store), Events(store)
     recorder = Recorder(events)
     controllers: list[Controller] = [
+        *arrivals,
         Lifecycle(store, records, recorder),
         JobControllers(store, records, standstills),
         Scheduler(store, records, recorder),
         JobPods(store, records, events),
     ]
-    if world == TEAMS:
-        controllers.insert(0, Arrivals(store, seed, since))
     return Cluster(store, records, clock, standstills, controllers, (QueueReporter(store, records), events))
 
 

@@ -28,7 +28,8 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to start. Port 0 is any free one. `store` of None keeps nothing. `world` is "teams" or "none"."""
+    """How to start. Port 0 is any free one. `store` of None keeps nothing. `world` is "teams" or "none".
+    `begin`: when a new cluster's time begins, None for the present; its jobs are `stretch` times rarer and longer."""
 
     port: int = 0
     store: Path | None = None
@@ -36,6 +37,8 @@ class Options:
     seed: int = 1
     speed: float = 1.0
     paused: bool = False
+    begin: datetime | None = None
+    stretch: int = 1
     world: str = TEAMS
     kueue_version: str = CURRENT
 
@@ -114,11 +117,12 @@ def _built(options: Options) -> Cluster:
     """The saved cluster or a new one. Its clock begins now, or where it stopped if that lies ahead."""
     path, now = options.store, datetime.now(UTC)
     if path is None or not path.exists():
-        return build_cluster(options.world, options.seed, _clock(options, now))
+        clock = _clock(options, options.begin or now)
+        return build_cluster(options.world, options.seed, clock, stretch=options.stretch)
     try:
         saved = orjson.loads(path.read_bytes())
         begin = max(now, stopped_at(saved))
-        return build_cluster(options.world, options.seed, _clock(options, begin), saved)
+        return build_cluster(options.world, options.seed, _clock(options, begin), saved, stretch=options.stretch)
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is no saved cluster ({error}); move it away to begin anew") from error
 

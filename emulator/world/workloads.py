@@ -18,7 +18,6 @@ _OWNERS: Final = {
     RAY_JOB: "ray.io/v1",
     POD: "v1",
 }
-_PATIENCE_SECONDS: Final = 100 * 60
 _KEEP_SECONDS: Final = 2 * 3600
 _IMAGE: Final = "pytorch:2.9"
 
@@ -55,7 +54,7 @@ def _story(arrival: Arrival) -> dict[str, str]:
     profile = arrival.profile
     story = {
         "run": str(arrival.run_seconds),
-        "patience": str(_PATIENCE_SECONDS),
+        "patience": str(arrival.patience),
         "keep": str(_KEEP_SECONDS),
         "start": str(20 + 5 * arrival.pods),
         "stop": str(8 + 2 * arrival.pods),

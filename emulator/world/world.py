@@ -37,10 +37,10 @@ def set_up(store: Store, seed: int, now: datetime) -> None:
 class Arrivals:
     """Creates the Workloads of the jobs that arrive after a moment."""
 
-    def __init__(self, store: Store, seed: int, since: datetime) -> None:
+    def __init__(self, store: Store, seed: int, since: datetime, stretch: int) -> None:
         self._store = store
         self._teams = {team.name: team for team in TEAMS}
-        self._coming = arrivals_after(seed, since)
+        self._coming = arrivals_after(seed, since, stretch)
         self._next = next(self._coming)
 
     def reconcile(self, now: datetime) -> None:

@@ -16,6 +16,7 @@ import yaml
 from kubernetes import client, config
 
 from emulator.embedded import running
+from emulator.kubeconfig import tokens_of
 from emulator.server import Emulator, Options
 from tests.emulator import manifests
 from tests.emulator.client import KUEUE, Client, names
@@ -173,3 +174,17 @@ def test_the_command_runs_until_it_is_told_to_stop(tmp_path: Path) -> None:
     _, errors = process.communicate(timeout=10)
     assert (process.returncode, errors) == (0, "")
     assert (tmp_path / "store.json").exists()
+
+
+def test_an_attended_command_ends_with_its_parent_and_begins_when_it_is_told_to(tmp_path: Path) -> None:
+    options = ["--world", "none", "--paused", "--attended", "--begin", "2026-01-02T03:04:05+00:00"]
+    command = [sys.executable, "-m", "emulator", "--kubeconfig", str(tmp_path / "kubeconfig"), *options]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    url = process.stdout.readline().split()[-1]
+    token = tokens_of(tmp_path / "kubeconfig").admin
+    assert Client(url, token).get("/emulator/clock")["now"] == "2026-01-02T03:04:05.000000Z"
+    process.stdin.close()
+    assert process.wait(10) == 0
+    process.stdout.close()

@@ -17,7 +17,7 @@ from tests.services.portal import ROOT, wait_until
 pytestmark = pytest.mark.services
 
 COMMAND = [sys.executable, "deploy/demo.py"]
-PROCESSES = {"cluster", "web", "worker", "beat", "watcher"}
+PROCESSES = {"cluster", "web", "worker", "beat", "watcher", "past"}
 
 
 class Demo:

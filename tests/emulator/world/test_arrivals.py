@@ -50,3 +50,13 @@ def test_sizes_and_lengths_are_those_of_the_kind() -> None:
         assert arrival.cpus in arrival.profile.cpus
         shortest, longest = arrival.profile.minutes
         assert 60 * shortest <= arrival.run_seconds <= 60 * longest
+
+
+def test_stretched_they_are_rarer_and_longer() -> None:
+    end = START + timedelta(days=20)
+    found = list(takewhile(lambda arrival: arrival.at <= end, arrivals_after(1, START, 20)))
+    wanted = sum(profile.per_hour for profile in PROFILES) * 24
+    assert len(found) == pytest.approx(wanted, abs=4 * wanted**0.5)
+    for arrival in found:
+        shortest, longest = arrival.profile.minutes
+        assert 20 * 60 * shortest <= arrival.run_seconds <= 20 * 60 * longest

@@ -22,7 +22,7 @@ def profile(stem: str) -> Profile:
 def made(stem: str, **changes: Any) -> dict[str, Any]:
     kind = profile(stem)
     team = next(t for t in TEAMS if t.name == kind.team)
-    arrival = Arrival(START, kind, f"{stem}-abcde", kind.pods[-1], kind.cpus[0], 600, fails=False)
+    arrival = Arrival(START, kind, f"{stem}-abcde", kind.pods[-1], kind.cpus[0], 600, 6000, fails=False)
     return workload(team, replace(arrival, **changes))
 
 
