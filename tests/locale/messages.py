@@ -15,7 +15,7 @@ from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).parents[2]
 LOCALE = ROOT / "locale"
-CODE = ("portal", "accounts", "teams", "jobs", "billing")
+CODE = ("portal", "accounts", "teams", "jobs", "billing", "notices")
 MARKS = {
     **DEFAULT_KEYWORDS,
     "gettext_lazy": None,

@@ -113,3 +113,12 @@ def test_a_further_language_is_one_more_folder(people: People, tmp_path: Path, s
     assert '<html lang="es"' in page
     assert "<h1>Sus preferencias</h1>" in page
     assert 'lang="es">Español</button>' in visit(people.member, "/me/").text
+
+
+def test_forms_about_notices_speak_the_reader_s_language(people: People) -> None:
+    kinds = words(visit(people.member, "/me/notices/", "pt-br"))
+    assert "Um job foi despejado" in kinds
+    assert "A job was evicted" not in kinds
+    channels = words(visit(people.member, "/me/channels/", "pt-br"))
+    assert "Chave de assinatura" in channels
+    assert "Signing key" not in channels
