@@ -1,6 +1,7 @@
 """The stand-in for job controllers: follows every Workload that has an owner, from pods to the end of the job.
 
-The job itself is no object here. What it does is written on the Workload, in annotations, times in seconds:
+Of the job itself only its annotations are an object, and of HyperPodPyTorchJobs alone: there stands when it last saved
+its work. What it does is written on the Workload, in annotations, times in seconds:
 
     emulator.local/start       from admission until all pods are ready (5)
     emulator.local/run         of work until the job ends; without it the job runs on
@@ -15,13 +16,14 @@ The job itself is no object here. What it does is written on the Workload, in an
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from emulator.changes import Changes
+from emulator.clock import api_time
 from emulator.kueue.transitions import finished, pods_ready, released
 from emulator.records import Records
-from emulator.resources import WORKLOADS
+from emulator.resources import HYPERPOD_JOBS, WORKLOADS
 from emulator.standstill import Standstills
 from emulator.store import Json, Key, Store
 from scheduling import names
@@ -53,6 +55,7 @@ class JobControllers:
     def reconcile(self, now: datetime) -> None:
         seen, workloads = self._changes.look(), self._records.workloads()
         for key in workloads if seen.everything else sorted(seen.of(WORKLOADS)):
+            self._say(key)
             step = self._next(key)
             if step is not None:
                 heapq.heappush(self._dues, (step.due, key))
@@ -94,6 +97,18 @@ class JobControllers:
         left = None if whole is None else max(0.0, whole - job.saved(workload.accumulated_seconds))
         return self._after(since, left, self._end)
 
+    def _say(self, key: Key) -> None:
+        """As it is evicted, the job's object says when it last saved its work."""
+        workload, stored = self._records.workloads().get(key), self._store.get(WORKLOADS.storage, *key)
+        if workload is None or stored is None or workload.owner is None or not workload.is_true(names.EVICTED):
+            return
+        job = self._store.get(HYPERPOD_JOBS.storage, key[0], workload.owner.name)
+        saved = _Job(stored).saved_at(workload)
+        if job is not None and saved is not None:
+            meta = job["metadata"]
+            notes = {**meta["annotations"], names.LAST_CHECKPOINT_ANNOTATION: api_time(saved)}
+            self._store.update(HYPERPOD_JOBS.storage, {**job, "metadata": {**meta, "annotations": notes}})
+
     def _after(
         self, since: datetime | None, seconds: float | None, take: Callable[[Json, datetime], None]
     ) -> _Step | None:
@@ -120,6 +135,9 @@ class JobControllers:
     def _delete(self, stored: Json, now: datetime) -> None:
         meta = stored["metadata"]
         self._store.delete(WORKLOADS.storage, meta["namespace"], meta["name"])
+        for name in [reference["name"] for reference in meta["ownerReferences"]]:
+            if self._store.get(HYPERPOD_JOBS.storage, meta["namespace"], name):
+                self._store.delete(HYPERPOD_JOBS.storage, meta["namespace"], name)
 
 
 class _Job:
@@ -138,6 +156,17 @@ class _Job:
         """Of the work done before the last eviction, what the checkpoints kept."""
         between = self.seconds("checkpoint")
         return worked - worked % between if between else 0.0
+
+    def saved_at(self, workload: Workload) -> datetime | None:
+        """When the run that is being evicted last saved its work, first as its pods were ready; None if it did not."""
+        admitted, evicted = workload.since(names.ADMITTED), workload.since(names.EVICTED)
+        ready, between = workload.since(names.PODS_READY), self.seconds("checkpoint")
+        if not between or admitted is None or evicted is None or ready is None:
+            return None
+        if not workload.is_true(names.ADMITTED) or not workload.is_true(names.PODS_READY):
+            return None
+        worked = workload.accumulated_seconds + (evicted - admitted).total_seconds()
+        return max(ready, evicted - timedelta(seconds=worked % between))
 
     @property
     def outcome(self) -> str:

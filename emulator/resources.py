@@ -95,7 +95,11 @@ PRIORITY_CLASSES: Final = Resource(KUEUE, CURRENT, "workloadpriorityclasses", "W
 ADMISSION_CHECKS: Final = Resource(KUEUE, CURRENT, "admissionchecks", "AdmissionCheck", False, ("ac",), has_status=True)
 TOPOLOGIES: Final = Resource(KUEUE, CURRENT, "topologies", "Topology", False, ("topo",))
 
-_CORE: Final = (NAMESPACES, NODES, PODS, EVENTS, _NEW_EVENTS)
+HYPERPOD_JOBS: Final = Resource(
+    "sagemaker.amazonaws.com", "v1", "hyperpodpytorchjobs", "HyperPodPyTorchJob", True, writable=False
+)
+
+_CORE: Final = (NAMESPACES, NODES, PODS, EVENTS, _NEW_EVENTS, HYPERPOD_JOBS)
 _OF_KUEUE: Final = (
     WORKLOADS,
     CLUSTER_QUEUES,

@@ -19,6 +19,7 @@ _OWNERS: Final = {
     POD: "v1",
 }
 _KEEP_SECONDS: Final = 2 * 3600
+_SUBMITTERS: Final = {"research": "data-scientist", "vision": "vision-member"}
 _IMAGE: Final = "pytorch:2.9"
 
 
@@ -48,6 +49,23 @@ def workload(team: Team, arrival: Arrival) -> Manifest:
         },
         "spec": spec,
     }
+
+
+def owner(made: Manifest, arrival: Arrival) -> Manifest | None:
+    """The job itself, of which only the annotations are told; None for kinds that the cluster does not show."""
+    if arrival.profile.owner != TRAINING_JOB:
+        return None
+    (reference,) = made["metadata"]["ownerReferences"]
+    notes = {names.SUBMITTED_BY_ANNOTATION: _SUBMITTERS[arrival.profile.team]} if _names_its_person(arrival) else {}
+    return {
+        "apiVersion": reference["apiVersion"],
+        "kind": reference["kind"],
+        "metadata": {"name": reference["name"], "namespace": made["metadata"]["namespace"], "annotations": notes},
+    }
+
+
+def _names_its_person(arrival: Arrival) -> bool:
+    return arrival.profile.team in _SUBMITTERS and arrival.pods == 1
 
 
 def _story(arrival: Arrival) -> dict[str, str]:

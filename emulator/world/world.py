@@ -8,6 +8,7 @@ from emulator.defaults import with_defaults
 from emulator.resources import (
     CLUSTER_QUEUES,
     FLAVORS,
+    HYPERPOD_JOBS,
     LOCAL_QUEUES,
     NAMESPACES,
     NODES,
@@ -18,7 +19,7 @@ from emulator.store import Store
 from emulator.world.arrivals import arrivals_after
 from emulator.world.hardware import nodes
 from emulator.world.teams import TEAMS, manifests
-from emulator.world.workloads import workload
+from emulator.world.workloads import owner, workload
 
 _STORAGES: Final = {
     resource.plural: resource.storage
@@ -46,6 +47,10 @@ class Arrivals:
     def reconcile(self, now: datetime) -> None:
         while self._next.at <= now:
             manifest = workload(self._teams[self._next.profile.team], self._next)
+            made = owner(manifest, self._next)
+            if made is not None:
+                (reference,) = manifest["metadata"]["ownerReferences"]
+                self._store.create(HYPERPOD_JOBS.storage, made, self._next.at, uid=reference["uid"])
             self._store.create(WORKLOADS.storage, with_defaults(manifest), self._next.at)
             self._next = next(self._coming)
 

@@ -15,6 +15,7 @@ def test_groups_and_versions(reader: Client) -> None:
         "kueue.x-k8s.io": ["v1beta2", "v1beta1"],
         "visibility.kueue.x-k8s.io": ["v1beta2", "v1beta1"],
         "events.k8s.io": ["v1"],
+        "sagemaker.amazonaws.com": ["v1"],
     }
     assert reader.get("/api")["versions"] == ["v1"]
     assert reader.get(GROUP)["preferredVersion"] == {"groupVersion": "kueue.x-k8s.io/v1beta2", "version": "v1beta2"}

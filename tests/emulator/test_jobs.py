@@ -2,9 +2,10 @@ from datetime import timedelta
 
 import pytest
 
-from emulator.resources import WORKLOADS
+from emulator.resources import HYPERPOD_JOBS, WORKLOADS
+from scheduling import names
 from tests.emulator.manifests import job, workload
-from tests.emulator.scene import Scene
+from tests.emulator.scene import START, Scene
 
 
 @pytest.fixture
@@ -106,3 +107,20 @@ def test_time_that_stood_still_is_no_time_of_work(scene: Scene) -> None:
     assert "Finished" not in scene.conditions("job")
     scene.step(40)
     assert "Finished" in scene.conditions("job")
+
+
+def test_an_evicted_job_says_when_it_last_saved_its_work(scene: Scene) -> None:
+    """HyperPod's own kind alone is an object; 45 s after its admission it loses its quota."""
+    meta = {"namespace": "team", "name": "job", "annotations": {}}
+    scene.store.create(HYPERPOD_JOBS.storage, {"kind": "HyperPodPyTorchJob", "metadata": meta}, START)
+    evicted_after(scene, 45, checkpoint=20)
+    (told,) = scene.store.all(HYPERPOD_JOBS.storage)
+    assert told["metadata"]["annotations"] == {names.LAST_CHECKPOINT_ANNOTATION: "2026-03-02T09:00:40Z"}
+
+
+def test_what_saves_no_work_says_nothing(scene: Scene) -> None:
+    meta = {"namespace": "team", "name": "job", "annotations": {}}
+    scene.store.create(HYPERPOD_JOBS.storage, {"kind": "HyperPodPyTorchJob", "metadata": meta}, START)
+    evicted_after(scene, 45)
+    (told,) = scene.store.all(HYPERPOD_JOBS.storage)
+    assert told["metadata"]["annotations"] == {}

@@ -6,6 +6,7 @@ import pytest
 from emulator.building import TEAMS, build_cluster, dumped
 from emulator.clock import Clock
 from emulator.cluster import Cluster
+from emulator.resources import HYPERPOD_JOBS
 from scheduling import names
 from scheduling.messages import Obstacle, parse_pending
 from scheduling.objects import Workload
@@ -32,6 +33,15 @@ def test_it_is_lively_from_the_first_moment(world: Cluster) -> None:
     assert len(world.records.waiting()) >= 3
     assert {w.owner.kind for w in found if w.owner} == {"HyperPodPyTorchJob", "Job", "RayJob", "Pod"}
     assert len({w.namespace for w in found if w.is_admitted}) == 4
+
+
+def test_some_jobs_say_when_they_last_saved_and_whose_they_are(world: Cluster) -> None:
+    told = [job["metadata"]["annotations"] for job in world.store.all(HYPERPOD_JOBS.storage)]
+    assert any(names.LAST_CHECKPOINT_ANNOTATION in notes for notes in told)
+    assert any(names.SUBMITTED_BY_ANNOTATION in notes for notes in told)
+    assert any(not notes for notes in told)
+    uids = {w.owner.uid for w in workloads(world) if w.owner and w.owner.kind == "HyperPodPyTorchJob"}
+    assert {job["metadata"]["uid"] for job in world.store.all(HYPERPOD_JOBS.storage)} == uids
 
 
 def test_somebody_borrows_and_somebody_was_evicted(world: Cluster) -> None:
