@@ -78,7 +78,7 @@
   }
 
   function draw(chart, box, data) {
-    const down = box.clientWidth < PHONE ? 48 : 0; // room for a legend of three lines
+    const down = box.clientWidth < PHONE ? 60 : 0; // room for a legend of three lines
     chart.setOption({
       animation: false,
       textStyle: { fontFamily: getComputedStyle(document.body).fontFamily, color: css("--c-ink") },
