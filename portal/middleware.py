@@ -9,7 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 import structlog
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
-from django.http import HttpRequest, HttpResponse, HttpResponseForbidden, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseForbidden, QueryDict, StreamingHttpResponse
 
 from portal.request_times import REQUEST_SECONDS
 
@@ -29,6 +29,21 @@ def request_context(get_response: GetResponse) -> GetResponse:
         finally:
             structlog.contextvars.unbind_contextvars("request_id")
         response["X-Request-Id"] = request_id
+        return response
+
+    return middleware
+
+
+def no_body_for_head(get_response: GetResponse) -> GetResponse:
+    """Who asks for the head alone gets no body, of which Gunicorn would write a warning each time."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if request.method == "HEAD" and isinstance(response, StreamingHttpResponse):
+            response.streaming_content = ()
+        elif request.method == "HEAD":
+            response.headers.setdefault("Content-Length", str(len(response.content)))
+            response.content = b""
         return response
 
     return middleware

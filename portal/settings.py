@@ -45,6 +45,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "portal.middleware.request_context",
+    "portal.middleware.no_body_for_head",
     "portal.middleware.loopback_only_in_demo",
     "portal.views.operations.operations",
     "django.middleware.security.SecurityMiddleware",

@@ -1,11 +1,17 @@
 import pytest
 import structlog
 from django.db import connection
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, StreamingHttpResponse
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
-from portal.middleware import loopback_only_in_demo, request_context, request_line, sign_in_for_parts
+from portal.middleware import (
+    loopback_only_in_demo,
+    no_body_for_head,
+    request_context,
+    request_line,
+    sign_in_for_parts,
+)
 from tests.people import People
 
 REQUESTS = RequestFactory()
@@ -223,3 +229,17 @@ def test_sign_in_leads_back_to_the_page_of_the_part() -> None:
     request = REQUESTS.get("/teams/research/lost/", headers={"HX-Request": "true", "HX-Current-URL": page})
     asked = sign_in_for_parts(lambda _: HttpResponseRedirect("/sign-in/?next=/teams/research/lost/"))(request)
     assert asked["HX-Redirect"] == "/sign-in/?next=/teams/research/%3Ftab%3D1"
+
+
+@pytest.mark.parametrize("made", [HttpResponse(b"text"), StreamingHttpResponse(iter([b"te", b"xt"]))])
+def test_the_head_alone_has_no_body(made: HttpResponseBase) -> None:
+    """The test client would take it away itself, so that the middleware is asked."""
+    answer = no_body_for_head(lambda _: made)(RequestFactory().head("/"))  # type: ignore[arg-type,return-value]
+    assert b"".join(answer) == b""
+    if not made.streaming:
+        assert answer.headers["Content-Length"] == "4"
+
+
+def test_all_else_keeps_its_body() -> None:
+    answer = no_body_for_head(lambda _: HttpResponse(b"text"))(RequestFactory().get("/"))
+    assert answer.content == b"text"
