@@ -15,6 +15,7 @@ from emulator.kueue.lifecycle import Lifecycle
 from emulator.kueue.reporting import QueueReporter
 from emulator.kueue.scheduler import Scheduler
 from emulator.records import Records
+from emulator.recovery import NodeRecovery
 from emulator.resources import NAMESPACES, PODS
 from emulator.standstill import Standstills, loaded
 from emulator.store import Json, Store
@@ -101,6 +102,7 @@ def _assemble(store: Store, clock: Clock, standstills: Standstills, arrivals: It
         JobControllers(store, records, standstills),
         Scheduler(store, records, recorder),
         JobPods(store, records, events),
+        NodeRecovery(store, clock.now()),
     ]
     return Cluster(store, records, clock, standstills, controllers, (QueueReporter(store, records), events))
 

@@ -19,8 +19,9 @@ class Placing:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def node_for(self, spec: Json) -> str:
-        """The node's name; empty where the pod's node selector matches none."""
+    def node_for(self, spec: Json, *, only_healthy: bool = False) -> str:
+        """The node's name; empty where the pod's node selector matches none. `only_healthy`: no sick one falls sick
+        under it."""
         wanted = spec.get("nodeSelector") or {}
         nodes = [node for node in self._store.all(NODES.storage) if _matches(node, wanted)]
         if not nodes:
@@ -30,7 +31,7 @@ class Placing:
         healthy = [node["metadata"]["name"] for node in nodes if not is_sick(node)]
         for node in nodes:
             name = node["metadata"]["name"]
-            if is_sick(node) and asked and name not in used and free[name] >= asked:
+            if is_sick(node) and not only_healthy and asked and name not in used and free[name] >= asked:
                 return str(name)
         return str(next((name for name in healthy if free[name] >= asked), max(healthy or free, key=lambda n: free[n])))
 

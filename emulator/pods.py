@@ -17,7 +17,7 @@ _LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 _GATE: Final = "kueue.x-k8s.io/admission"
 _PODSET_LABEL: Final = "kueue.x-k8s.io/podset"
 _QUEUE_LABELS: Final = ("kueue.x-k8s.io/local-queue-name", "kueue.x-k8s.io/cluster-queue-name")
-_GRACE_SECONDS: Final = 30
+GRACE_SECONDS: Final = 30
 _OUT_OF_MEMORY: Final = 137
 NO_NODE: Final = "0 nodes are available: no node matches the pod's node selector."
 
@@ -135,7 +135,7 @@ def placed(pod: Json, node: str) -> dict[str, Any]:
 def faring(pod: Json, stage: Stage, now: datetime, *, is_sick: bool, number: int) -> dict[str, Any]:
     """The pod at a stage. On a sick node its containers were started again; of failed ones the first is to blame."""
     if stage is Stage.STOPPING:
-        ends = {"deletionTimestamp": api_time(now), "deletionGracePeriodSeconds": _GRACE_SECONDS}
+        ends = {"deletionTimestamp": api_time(now), "deletionGracePeriodSeconds": GRACE_SECONDS}
         return {**pod, "metadata": {**pod["metadata"], **ends}}
     if not pod["spec"].get("nodeName"):
         return {**pod, "status": _unscheduled()}

@@ -16,6 +16,9 @@ from django.utils.translation import gettext_lazy as _
 TOGETHER: Final = timedelta(minutes=5)
 """Pods of one generation that are hit within so long are hit by the same."""
 
+WHOLE_SECONDS: Final = timedelta(seconds=2)
+"""Pods get their nodes in whole seconds, and a deletion is dated when it is seen: so much may look too early."""
+
 SETTLES: Final = timedelta(minutes=2)
 """So long after its last pods a job may take until its quota comes back."""
 
@@ -119,7 +122,7 @@ def _broken(hold: Hold, group: list[Hit], runs: Iterable[Run]) -> Broken:
     after, before, _first = group[0]
     hit = [run for _after, _before, run in group]
     cause, to_blame = _cause(hit)
-    later = [run.bound_at for run in runs if run.bound_at >= after and run not in hit]
+    later = [run.bound_at for run in runs if run.bound_at >= after - WHOLE_SECONDS and run not in hit]
     return Broken(
         span=hold.pk,
         after=after,

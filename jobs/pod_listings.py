@@ -20,12 +20,14 @@ class PodListing:
         self.uids: set[str] = set()
         self.is_certain = True
 
-    def take(self, page: Page[PodLook], now: datetime) -> None:
-        """Store one page."""
+    def take(self, page: Page[PodLook], now: datetime) -> list[PodLook]:
+        """Store one page; returns the looks at pods whose Workload is not known."""
         self.note(page)
-        self.counts.written += write_pods(
+        written, unplaced = write_pods(
             self.cluster, page.records, sick_nodes=self.health.sick, now=now, last_seen=self.last_seen
         )
+        self.counts.written += written
+        return unplaced
 
     def note(self, page: Page[PodLook]) -> None:
         """Take one page without storing it."""
@@ -54,9 +56,8 @@ class PodListing:
             absent &= again._absent(there)
         now = clock()
         gone = [PodGone(uid, min(self.last_seen or now, now), now, watched=False) for uid in absent]
-        self.counts.absent += write_pods(
-            self.cluster, (), gone, sick_nodes=self.health.sick, now=now, last_seen=self.last_seen
-        )
+        ended, _ = write_pods(self.cluster, (), gone, sick_nodes=self.health.sick, now=now, last_seen=self.last_seen)
+        self.counts.absent += ended
 
     def _there(self) -> dict[str, int]:
         """resourceVersion by uid of the pods that are there in the ledger."""

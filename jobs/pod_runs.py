@@ -63,16 +63,18 @@ def write_pods(
     sick_nodes: SickNodes,
     now: datetime,
     last_seen: datetime | None,
-) -> int:
-    """Bring the ledger up to these looks; returns how many pods changed. Pods without a node, and those of no Workload
-    that the ledger knows, are left out. `last_seen`: when the pods were last known to be as stored."""
-    written = 0
+) -> tuple[int, list[PodLook]]:
+    """Bring the ledger up to these looks; returns how many pods changed, and the looks at pods with a node whose
+    Workload the ledger does not know, or not yet. `last_seen`: when the pods were last known to be as stored."""
+    written, unplaced = 0, []
     for start in range(0, max(len(looks), len(gone)), BATCH):
         some, vanished = looks[start : start + BATCH], gone[start : start + BATCH]
         sick = sick_nodes(_suspects(some, vanished))
         with exclusive(cluster.slug):
-            written += _Batch(cluster, some, vanished, sick, now, last_seen or now).write()
-    return written
+            batch = _Batch(cluster, some, vanished, sick, now, last_seen or now)
+            written += batch.write()
+            unplaced += batch.unplaced
+    return written, unplaced
 
 
 def _suspects(looks: Sequence[PodLook], gone: Sequence[PodGone]) -> set[str]:
@@ -101,6 +103,7 @@ class _Batch:
         self.cluster, self.sick, self.now, self.last_seen = cluster, sick, now, last_seen
         self.looks = [look for look in looks if look.node]
         self.gone = {each.uid: each for each in gone}
+        self.unplaced: list[PodLook] = []
         self.stored = self._read({*(look.uid for look in self.looks), *self.gone})
 
     def _read(self, uids: Collection[str]) -> dict[str, _Run]:
@@ -130,6 +133,8 @@ class _Batch:
             found = stored.workload_id if stored else by_name.get((look.namespace, look.workload)) or next(jobs, None)
             if found:
                 yield look, found
+            else:
+                self.unplaced.append(look)
 
     def _by_name(self, looks: Sequence[PodLook]) -> Mapping[tuple[str, str], int]:
         """The newest of each name: names recur."""

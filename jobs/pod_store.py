@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from functools import partial
+from typing import Final
 
 from gateways.http import Api
 from gateways.kubernetes import Kubernetes
@@ -15,10 +16,16 @@ from jobs.sync import PODS, last_good_read
 from portal.sync_runs import Counts
 from teams.models import Cluster
 
+_MOST_WAITING: Final = 2000
+
 
 class PodStore:
+    """Pods may be told of before their Workloads: their newest looks wait in memory, some of them, for the next
+    change or sign of life."""
+
     def __init__(self, cluster: Cluster, api: Api, clock: Clock) -> None:
         self.cluster, self.clock, self.name = cluster, clock, PODS
+        self.waiting: dict[str, PodLook] = {}
         self.read = partial(list_pod_looks, api)
         self.health = NodeHealth(Kubernetes(api), clock)
 
@@ -26,7 +33,7 @@ class PodStore:
         self.listing = PodListing(self.cluster, self.health, Counts(), last_good_read(self.cluster, PODS))
 
     def take(self, page: Page[PodLook]) -> None:
-        self.listing.take(page, self.clock())
+        self._keep(self.listing.take(page, self.clock()))
 
     def note(self, page: Page[ObjectVersion]) -> None:
         """Never told: pods are listed whole."""
@@ -40,6 +47,15 @@ class PodStore:
         told = [(change, change.record) for change in batch.changes if change.record is not None]
         after = min(last_seen or now, now)
         gone = [PodGone(look.uid, after, now, watched=True) for change, look in told if change.deleted]
-        looks = [look for _, look in told]
-        written = write_pods(self.cluster, looks, gone, sick_nodes=self.health.sick, now=now, last_seen=last_seen)
+        looks = [*({**self.waiting, **{look.uid: look for _, look in told}}).values()]
+        written, unplaced = write_pods(
+            self.cluster, looks, gone, sick_nodes=self.health.sick, now=now, last_seen=last_seen
+        )
+        left = {each.uid for each in gone}
+        self.waiting = {}
+        self._keep([look for look in unplaced if look.uid not in left])
         return Counts(written=written, malformed=[each.malformed for each in batch.changes if each.malformed])
+
+    def _keep(self, looks: list[PodLook]) -> None:
+        for look in looks[: _MOST_WAITING - len(self.waiting)]:
+            self.waiting[look.uid] = look

@@ -98,3 +98,8 @@ def test_a_pod_belongs_to_the_hold_in_which_it_got_its_node() -> None:
 
 def test_a_pod_from_before_every_hold_is_left_out() -> None:
     assert interruptions([run(bound=-1, end=5)], [HOLD]) == interruptions([run(end=5)], []) == []
+
+
+def test_a_replacement_of_the_second_in_which_the_deletion_was_seen_is_one() -> None:
+    (broken,) = found(run(end=5 + 0.8 / 60), run("node-2", 5))
+    assert broken.replaced_at == minute(5)

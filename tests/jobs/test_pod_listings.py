@@ -161,3 +161,20 @@ def test_pods_are_followed_when_the_workloads_are_known(shared: World, monkeypat
     monkeypatch.setattr("jobs.watch.last_good_read", lambda *_: None)
     follower.run(stopped)
     assert begun == [True]
+
+
+def test_a_pod_that_is_told_of_before_its_workload_waits_for_it(shared: World, scripted: ScriptedCluster) -> None:
+    store = PodStore(shared.cluster, scripted, lambda: minute(4))  # type: ignore[arg-type]
+    late, never = Pod(Job("late"), "late-0"), Pod(Job("never"), "never-0")
+    changes = tuple(Change(pod.look, False, pod.look.resource_version) for pod in (late, never))
+    store.begin()
+    assert store.write(Batch(changes, next_version()), None).written == 0
+    assert store.write(Batch((), next_version()), None).written == 0
+    shared.see(Job("late").admit(0))
+    assert store.write(Batch((), next_version()), None).written == 1
+    assert list(ended()) == ["late-0"]
+    assert set(store.waiting) == {never.uid}
+    look = never.touch().look
+    store.health = NodeHealth(scripted, lambda: minute(4))  # type: ignore[arg-type]
+    store.write(Batch((Change(look, True, look.resource_version),), next_version()), None)
+    assert store.waiting == {}

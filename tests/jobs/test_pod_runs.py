@@ -36,7 +36,10 @@ class Pods:
 
     def _write(self, looks: list[PodLook], gone: list[PodGone], at: float, last_seen: float | None) -> int:
         seen: datetime | None = None if last_seen is None else minute(last_seen)
-        return write_pods(self.world.cluster, looks, gone, sick_nodes=self._ask, now=minute(at), last_seen=seen)
+        written, self.unplaced = write_pods(
+            self.world.cluster, looks, gone, sick_nodes=self._ask, now=minute(at), last_seen=seen
+        )
+        return written
 
     def _ask(self, nodes: Collection[str]) -> Collection[str]:
         self.asked |= set(nodes)
@@ -88,7 +91,8 @@ def test_a_pod_finds_its_workload_by_its_job_where_kueue_noted_none(pods: Pods, 
 
 
 def test_pods_of_unknown_workloads_and_without_a_node_are_left_out(pods: Pods, job: Job) -> None:
-    assert pods.see(Pod(Job("other")), Pod(job, node="")) == 0
+    assert pods.see(other := Pod(Job("other")), Pod(job, node="")) == 0
+    assert pods.unplaced == [other.look]
     pods.world.see(Job("other").admit(0))
     assert pods.see(Pod(Job("other"))) == 1
 

@@ -1,0 +1,157 @@
+"""What Kueue does not see: a node that dies under a real Job, whose pods are made anew while its Workload stays."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from jobs.interruptions import Cause
+from jobs.models import Interruption, PodRun
+from scheduling import names
+from tests.cluster import jobs, objects
+from tests.cluster.objects import GPU
+from tests.cluster.plane import ControlPlane
+from tests.cluster.sync.conftest import watching
+from tests.cluster.sync.ledgers import Ledger, Ledgers
+from tests.cluster.sync.scene import LOCAL_QUEUE, OWNERS, Scene
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+PODS_SECONDS = 90  # the scheduler and kwok are slow where the machine is busy
+WHOLE_SECONDS = timedelta(seconds=2)
+
+
+@pytest.fixture
+def nodes(scene: Scene) -> Iterator[list[str]]:
+    """Two, with room for a pod of four GPUs each."""
+    made = [f"{scene.name}-{number}" for number in (1, 2)]
+    capacity = {GPU: "4", "cpu": "64", "memory": "256Gi", "pods": "110"}
+    for name in made:
+        scene.admin.create(
+            "nodes", {"metadata": {"name": name}, "status": {"allocatable": capacity, "capacity": capacity}}
+        )
+    yield made
+    for name in made:
+        scene.admin.delete("nodes", name)
+
+
+@pytest.fixture
+def scene(working_plane: ControlPlane) -> Iterator[Scene]:
+    made = Scene(working_plane.admin)
+    made.wait_until_active()
+    yield made
+    made.clear()
+
+
+@pytest.fixture
+def ledgers(scene: Scene, nodes: list[str], working_plane: ControlPlane, sound_ledger: None) -> Iterator[Ledgers]:
+    with watching(scene, working_plane) as made:
+        yield made
+
+
+def submit(scene: Scene, name: str) -> None:
+    """A Job of one pod that runs on."""
+    pause = {f"pod-complete.stage.kwok.x-k8s.io/{what}": "600s" for what in ("delay", "jitter-delay")}
+    template = {"metadata": {"annotations": pause}, **objects.pod_set({GPU: 4})["template"]}
+    metadata = {"namespace": scene.place(OWNERS), "name": name, "labels": {names.QUEUE_LABEL: LOCAL_QUEUE}}
+    scene.admin.create("jobs", {"metadata": metadata, "spec": {"suspend": True, "template": template}})
+
+
+def running(scene: Scene, other_than: str = "") -> dict[str, Any]:
+    """The pod that runs, once one does."""
+
+    def look() -> dict[str, Any] | None:
+        found = scene.admin.items("pods", scene.place(OWNERS))
+        alive = (
+            pod for pod in found if pod["status"].get("phase") == "Running" and pod["metadata"]["uid"] != other_than
+        )
+        return next(alive, None)
+
+    pod: dict[str, Any] = jobs.wait_for("a running pod", look, PODS_SECONDS)
+    return pod
+
+
+def workload(scene: Scene) -> dict[str, Any]:
+    (found,) = scene.admin.items("workloads", scene.place(OWNERS))
+    return found
+
+
+def die(scene: Scene, node: str, pod: dict[str, Any]) -> None:
+    """As HyperPod's health agent marks a node, and as its pods are told to go then."""
+    scene.admin.merge(
+        "nodes", node, {"metadata": {"labels": {names.NODE_HEALTH_LABEL: "UnschedulablePendingReplacement"}}}
+    )
+    scene.admin.merge("nodes", node, {"spec": {"unschedulable": True}})
+    scene.admin.delete("pods", pod["metadata"]["name"], scene.place(OWNERS))
+
+
+def until(ledger: Ledger, what: str, is_so: Callable[[Ledger], object]) -> None:
+    ledger.until(what, lambda: is_so(ledger))
+
+
+def runs(ledger: Ledger) -> list[PodRun]:
+    return list(PodRun.objects.filter(cluster=ledger.cluster).order_by("bound_at", "pk"))
+
+
+def test_a_node_dies_and_the_pod_is_replaced_while_the_workload_stays(
+    scene: Scene, nodes: list[str], ledgers: Ledgers
+) -> None:
+    submit(scene, "train")
+    first = running(scene)
+    for ledger in ledgers:
+        until(ledger, "the pod", runs)
+    died_at = datetime.now(UTC)
+    die(scene, first["spec"]["nodeName"], first)
+    second = running(scene, other_than=first["metadata"]["uid"])
+    died, lives = first["spec"]["nodeName"], second["spec"]["nodeName"]
+    assert {died, lives} == set(nodes)
+    assert jobs.is_true(workload(scene), "Admitted") and not jobs.is_true(workload(scene), "Evicted")
+    for ledger in ledgers:
+        until(ledger, "both pods", _is_replaced)
+        before, after = runs(ledger)
+        assert [(run.uid, run.node) for run in (before, after)] == [
+            (first["metadata"]["uid"], died), (second["metadata"]["uid"], lives),
+        ]  # fmt: skip
+        assert (before.ended_before is not None, after.ended_before) == (True, None)
+        interruption = Interruption.objects.get(cluster=ledger.cluster)
+        assert (interruption.cause, interruption.nodes, interruption.pods) == (Cause.NODE, [died], 1)
+        assert abs(interruption.before - died_at) < WHOLE_SECONDS + timedelta(seconds=1)
+        assert interruption.replaced_at == after.bound_at
+        (span,) = ledger.spans(OWNERS, workload(scene)["metadata"]["name"])
+        assert (interruption.span, span.released_before) == (span, None)
+
+
+def _is_replaced(ledger: Ledger) -> bool:
+    found = Interruption.objects.filter(cluster=ledger.cluster, replaced_at__isnull=False)
+    return found.exists() and runs(ledger)[0].ended_before is not None
+
+
+def test_a_pod_that_somebody_deletes_on_a_healthy_node_is_a_restart(
+    scene: Scene, nodes: list[str], ledgers: Ledgers
+) -> None:
+    submit(scene, "train")
+    first = running(scene)
+    for ledger in ledgers:
+        until(ledger, "the pod", runs)
+    scene.admin.delete("pods", first["metadata"]["name"], scene.place(OWNERS))
+    running(scene, other_than=first["metadata"]["uid"])
+    for ledger in ledgers:
+        until(ledger, "both pods", _is_replaced)
+        assert Interruption.objects.get(cluster=ledger.cluster).cause == Cause.DELETED
+
+
+def test_a_job_that_is_deleted_was_not_interrupted(scene: Scene, nodes: list[str], ledgers: Ledgers) -> None:
+    submit(scene, "train")
+    running(scene)
+    for ledger in ledgers:
+        until(ledger, "the pod", runs)
+    job = f"/apis/batch/v1/namespaces/{scene.place(OWNERS)}/jobs/train"
+    scene.admin.call("DELETE", f"{job}?propagationPolicy=Background")
+    for ledger in ledgers:
+        until(ledger, "the pod's end", lambda ledger: runs(ledger)[0].ended_before is not None)
+        until(ledger, "no interruption", lambda ledger: not _interrupted(ledger))
+
+
+def _interrupted(ledger: Ledger) -> bool:
+    return Interruption.objects.filter(cluster=ledger.cluster).exists()
