@@ -25,7 +25,10 @@ from notices.models import Notice
 from portal.models import Gap
 from teams.models import Cluster, Team
 
-pytestmark = pytest.mark.skipif(connection.vendor != "sqlite", reason="the demo's database is SQLite")
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.skipif(connection.vendor != "sqlite", reason="the demo's database is SQLite"),
+]
 DAYS = 2
 
 
