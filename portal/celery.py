@@ -37,6 +37,7 @@ app.conf.update(
         "tell-beyond-limits": {"task": "jobs.tell_beyond_limits", "schedule": 300, "options": {"expires": 300}},
         "tell-people": {"task": "jobs.tell_people", "schedule": 15, "options": {"expires": 15}},
         "close-hours": {"task": "jobs.close_all_hours", "schedule": 300, "options": {"expires": 300}},
+        "read-identity-providers": {"task": "accounts.read_providers", "schedule": 900, "options": {"expires": 900}},
         "prune-runs": {"task": "jobs.prune_runs", "schedule": 3600, "options": {"expires": 3600}},
     },
     timezone="UTC",
@@ -49,7 +50,7 @@ if settings.CELERY_BROKER_URL.startswith("filesystem"):
     app.conf.worker_enable_remote_control = False  # it needs messages to everybody, which a folder has not
 else:
     app.conf.broker_transport_options = {"visibility_timeout": 900}
-app.autodiscover_tasks(["jobs"])
+app.autodiscover_tasks(["accounts", "jobs"])
 
 
 @setup_logging.connect

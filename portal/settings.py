@@ -35,6 +35,10 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.saml",
     "csp",
     "template_partials.apps.SimpleAppConfig",
     "portal",
@@ -61,6 +65,7 @@ MIDDLEWARE = [
     "portal.middleware.no_null_characters",
     "portal.middleware.sign_in_for_parts",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "accounts.zones.show_in_readers_zone",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -98,6 +103,8 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = not DEMO
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env_bool("PORTAL_BEHIND_PROXY", False) else None
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_ENGINE = "accounts.sessions"
+SESSION_COOKIE_NAME = "sessionid" if DEMO else "__Host-sessionid"
+CSRF_COOKIE_NAME = "csrftoken" if DEMO else "__Host-csrftoken"
 SESSION_COOKIE_AGE = env_int("PORTAL_SESSION_HOURS", 12, least=1) * 3600
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
@@ -118,6 +125,19 @@ CONTENT_SECURITY_POLICY = {
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["notices.inbox.ReaderBackend"]
 LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "home"
+
+# Sign-in by SAML (accounts/saml): allauth without its own accounts, forms and addresses
+SOCIALACCOUNT_ONLY = True
+SOCIALACCOUNT_EMAIL_VERIFICATION = ACCOUNT_EMAIL_VERIFICATION = "none"
+SOCIALACCOUNT_ADAPTER = "accounts.saml.adapter.SocialAdapter"
+ACCOUNT_ADAPTER = "accounts.saml.adapter.AccountAdapter"
+SOCIALACCOUNT_PROVIDERS = {"saml": {"provider_class": "accounts.saml.provider.PortalSAMLProvider"}}
+ALLAUTH_TRUSTED_PROXY_COUNT = 1 if SECURE_PROXY_SSL_HEADER else 0
+SAML_KEY = env_secret("PORTAL_SAML_KEY", "")
+SAML_CERTIFICATE = env_secret("PORTAL_SAML_CERTIFICATE", "")
+if bool(SAML_KEY) != bool(SAML_CERTIFICATE):
+    raise ImproperlyConfigured("PORTAL_SAML_KEY and PORTAL_SAML_CERTIFICATE belong together: set both or none.")
 
 # Database
 DATABASE_URL = env_url(

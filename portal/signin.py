@@ -1,15 +1,19 @@
-"""Signing in to the demo: a page to pick a role, in PORTAL_MODE=demo only, which answers on loopback alone."""
+"""Signing in: by an identity provider, or in PORTAL_MODE=demo, which answers on loopback alone, as a picked person."""
+
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib.auth import login, logout
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.models import User
+from accounts.models import IdentityProvider, User
+from accounts.saml.adapter import SESSION_KEY
 
 _BACKEND = "notices.inbox.ReaderBackend"
 
@@ -18,7 +22,13 @@ _BACKEND = "notices.inbox.ReaderBackend"
 @never_cache
 @require_safe
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """Whom to sign in as. Outside the demo it says that no identity provider is connected."""
+    """With which identity provider, and in the demo as whom. The only way there is is gone at once, unless somebody
+    just came from there."""
+    providers = list(IdentityProvider.objects.filter(enabled=True).exclude(metadata=""))
+    query = urlencode({"next": request.GET.get("next", "")})
+    if len(providers) == 1 and not settings.DEMO and not {"left", "choose"} & request.GET.keys():
+        return redirect(f"{reverse('saml-login', args=[providers[0].slug])}?{query}")
+    left = next((each for each in providers if each.slug == request.GET.get("left")), None)
     people = (
         User.objects.filter(archived_at__isnull=True)
         .prefetch_related("memberships__team", "platform_roles")
@@ -26,7 +36,8 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         if settings.DEMO
         else User.objects.none()
     )
-    return render(request, "portal/sign_in.html", {"people": people, "next": request.GET.get("next", "")})
+    told = {"people": people, "next": request.GET.get("next", ""), "providers": providers, "left": left}
+    return render(request, "portal/sign_in.html", {**told, "next_query": query})
 
 
 @login_not_required
@@ -44,5 +55,7 @@ def sign_in_as(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
+    """Ends the session here; the identity provider's own lives on, which the page then says."""
+    provider = request.session.get(SESSION_KEY, {}).get("provider")
     logout(request)
-    return redirect("sign-in")
+    return redirect(f"{reverse('sign-in')}?left={provider}" if provider else "sign-in")

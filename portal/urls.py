@@ -3,6 +3,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import path
 from django.views.i18n import set_language
 
+from accounts.saml import views as saml
 from portal import signin
 from portal.views.cluster import cluster_page
 from portal.views.eviction import eviction_page
@@ -33,6 +34,11 @@ urlpatterns = [
     path("", home, name="home"),
     path("sign-in/", signin.sign_in, name="sign-in"),
     path("sign-out/", signin.sign_out, name="sign-out"),
+    path("saml/<slug:slug>/login/", saml.saml_login, name="saml-login"),
+    path("saml/<slug:slug>/acs/", saml.saml_acs, name="saml-acs"),
+    path("saml/<slug:slug>/finish/", saml.saml_finish, name="saml-finish"),
+    path("saml/<slug:slug>/logout/", saml.saml_logout, name="saml-logout"),
+    path("saml/<slug:slug>/metadata/", saml.saml_metadata, name="saml-metadata"),
     path("language/", login_not_required(set_language), name="set_language"),
     path("teams/<slug:slug>/", team_page, name="team"),
     path("teams/<slug:slug>/usage/", team_usage, name="team-usage"),

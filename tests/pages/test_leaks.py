@@ -40,6 +40,7 @@ PLATFORM_ONLY = {
 }  # fmt: skip
 NO_PAGES = {
     "sign-out", "sign-in-as", "set_language", "inbox-read", "notice-acknowledge", "channel-remove", "message-again",
+    "saml-login", "saml-acs", "saml-finish", "saml-logout", "saml-metadata",
 }  # fmt: skip
 
 WORDS = {

@@ -92,6 +92,11 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "sign-out": (SIGN_IN, *(405,) * 8),
     "sign-in-as": (405,) * 9,
     "set_language": (HOME,) * 9,
+    "saml-login unknown": (404,) * 9,
+    "saml-acs unknown": (404,) * 9,
+    "saml-finish unknown": (404,) * 9,
+    "saml-logout unknown": (404,) * 9,
+    "saml-metadata unknown": (404,) * 9,
 }
 
 

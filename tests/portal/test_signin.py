@@ -7,6 +7,7 @@ from django.test import Client
 from django.urls import NoReverseMatch, clear_url_caches, reverse
 
 import portal.urls
+from accounts.models import IdentityProvider
 from tests.people import People
 from tests.stories import START
 
@@ -119,3 +120,26 @@ def test_outside_the_demo_nobody_can_be_picked(people: People, client: Client, p
         reverse("sign-in-as")
     assert client.post("/sign-in/as/", {"username": "member"}).status_code == 404
     assert client.get("/teams/research/").status_code == 302
+
+
+def provider(slug: str, **fields: object) -> IdentityProvider:
+    told = {"name": slug.title(), "metadata": "<x/>", "groups_attribute": "groups", "signs_response": True}
+    return IdentityProvider.objects.create(slug=slug, **{**told, "enabled": True, **fields})
+
+
+def test_the_only_identity_provider_is_gone_to_at_once(client: Client, production: None) -> None:
+    provider("corp")
+    provider("later", metadata="")
+    provider("off", enabled=False)
+    response = client.get(reverse("sign-in"), {"next": "/me/"})
+    assert (response.status_code, response.url) == (302, "/saml/corp/login/?next=%2Fme%2F")
+    assert client.get(reverse("sign-in"), {"choose": "1"}).status_code == 200
+
+
+def test_several_identity_providers_are_offered_in_the_demo_too(people: People, client: Client) -> None:
+    provider("corp")
+    provider("other")
+    text = client.get(reverse("sign-in"), {"next": "/me/"}).text
+    assert 'href="/saml/corp/login/?next=%2Fme%2F"' in text
+    assert "Other" in text
+    assert "Name of member" in text

@@ -1,0 +1,81 @@
+from typing import ClassVar
+
+from django.db import models
+
+from accounts.models.people import User
+
+
+class IdentityProvider(models.Model):
+    """A SAML 2.0 identity provider. Its people are told apart by `slug`, so that no other one's can enter as them.
+
+    `metadata` is the last good copy: pasted, or read from `metadata_url` by a worker at `read_at`; `error` says why
+    the last reading failed. Keys of ours are never stored here.
+    """
+
+    slug = models.SlugField(unique=True)
+    name = models.CharField(max_length=100)
+    metadata_url = models.URLField(max_length=500, blank=True)
+    metadata = models.TextField(blank=True)
+    read_at = models.DateTimeField(null=True, blank=True)
+    error = models.CharField(max_length=300, blank=True)
+    groups_attribute = models.CharField(max_length=200)
+    signs_response = models.BooleanField()
+    enabled = models.BooleanField()
+
+    class Meta:
+        ordering: ClassVar = ["slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class IdpGroup(models.Model):
+    """A group as its identity provider names it in sign-ins: `value` is an id that is never used again."""
+
+    provider = models.ForeignKey(IdentityProvider, models.CASCADE, related_name="groups")
+    value = models.CharField(max_length=200)
+    name = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["provider", "value"], name="idp_group_key")]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.value})" if self.name else self.value
+
+
+class IdpMembership(models.Model):
+    """That a person was in a group when their identity provider last told."""
+
+    group = models.ForeignKey(IdpGroup, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, models.CASCADE, related_name="idp_memberships")
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["user", "group"], name="idp_membership_key")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} in {self.group_id}"
+
+
+class GroupClaim(models.Model):
+    """When a provider last told of a person's groups, and whether it told of all: if not, those known before stay."""
+
+    provider = models.ForeignKey(IdentityProvider, models.CASCADE, related_name="group_claims")
+    user = models.ForeignKey(User, models.CASCADE, related_name="group_claims")
+    is_complete = models.BooleanField()
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["user", "provider"], name="group_claim_key")]
+
+    def __str__(self) -> str:
+        return f"{self.provider_id} of {self.user_id}"
+
+
+class UsedAssertion(models.Model):
+    """An assertion that somebody signed in with; it is refused a second time as long as it would be valid."""
+
+    digest = models.CharField(max_length=64, primary_key=True)
+    valid_until = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return self.digest

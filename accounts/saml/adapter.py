@@ -1,0 +1,91 @@
+"""Where allauth asks the portal: which providers there are, whose account it is, and what a sign-in begins."""
+
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any, Final
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialApp, SocialLogin
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils import timezone
+
+from accounts.actions import arrive
+from accounts.claims import Claims
+from accounts.models import IdentityProvider, User
+from accounts.saml.refusals import Reason, Refused
+
+SAML: Final = "saml"
+_LONGEST: Final = 150
+SESSION_KEY: Final = "saml"
+"""In the session: which provider signed the person in, as whom, and in which of its sessions."""
+
+
+def app_of(provider: IdentityProvider) -> SocialApp:
+    """The provider as allauth knows it; never stored. Its accounts are told apart by `provider_id`."""
+    return SocialApp(
+        provider=SAML, provider_id=f"saml:{provider.slug}", client_id=provider.slug, name=provider.name[:40]
+    )
+
+
+class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
+    """Everybody whom a provider vouches for is somebody; who they are is never asked of them."""
+
+    def list_apps(self, request: HttpRequest, provider: str | None = None, client_id: str | None = None) -> list[Any]:
+        apps = [app_of(each) for each in IdentityProvider.objects.filter(enabled=True)]
+        return [
+            app
+            for app in apps
+            if provider in (None, app.provider, app.provider_id) and client_id in (None, app.client_id)
+        ]
+
+    def is_auto_signup_allowed(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        return True
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        if sociallogin.is_existing and not sociallogin.user.is_active:
+            raise Refused(Reason.ARCHIVED)
+
+    def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
+        """The person of their first sign-in: the one whom the set-up file calls so, or a new one."""
+        provider = sociallogin.account.provider.partition(":")[2]
+        username = username_of(provider, sociallogin.account.uid)
+        user = User.objects.filter(username=username).first()
+        user = user or User.objects.create(username=username, name=username, created_at=timezone.now())
+        if not user.is_active:
+            raise Refused(Reason.ARCHIVED)
+        sociallogin.user = sociallogin.account.user = user
+        sociallogin.account.save()
+        return user
+
+    def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, str]) -> User:
+        return sociallogin.user  # type: ignore[no-any-return]
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """What a sign-in changes, and how long its session lasts."""
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        claims, provider, now = request.arrival  # type: ignore[attr-defined]
+        arrive(user=user, provider=provider, claims=claims, now=now)
+        user.backend = settings.AUTHENTICATION_BACKENDS[0]
+        super().login(request, user)
+        request.session.set_expiry(session_end(claims, now))
+        request.session[SESSION_KEY] = {
+            "provider": provider.slug,
+            "name_id": claims.name_id,
+            "session_index": claims.session_index,
+        }
+
+
+def session_end(claims: Claims, now: datetime) -> datetime:
+    """The earlier of what the provider says and what the portal allows."""
+    ours = now + timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    return min(ours, claims.session_until) if claims.session_until else ours
+
+
+def username_of(slug: str, name_id: str) -> str:
+    """`corp:NAMEID`; a NameID that is too long for that stands there as its SHA-256."""
+    name = f"{slug}:{name_id}"
+    return name if len(name) <= _LONGEST else f"{slug}:{sha256(name_id.encode()).hexdigest()}"

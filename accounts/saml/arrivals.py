@@ -1,0 +1,58 @@
+"""From the identity provider's POST, which no cookie of ours comes with, to a page of ours, where they do."""
+
+from datetime import datetime
+from hashlib import sha256
+from typing import Final
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+from accounts.claims import Claims
+from accounts.models import UsedAssertion
+from accounts.saml.refusals import Reason, Refused
+from accounts.sessions import SessionStore
+
+COOKIE: Final = "saml-arrival"
+_SECONDS: Final = 300
+
+
+def hand_over(claims: Claims, slug: str, address: str) -> HttpResponse:
+    """To the address, for which checked claims wait under a key that this browser alone knows."""
+    store = SessionStore()
+    store["claims"], store["provider"] = claims.as_json(), slug
+    store.set_expiry(_SECONDS)
+    store.create()
+    response = HttpResponseRedirect(address)
+    response.set_cookie(
+        COOKIE,
+        store.session_key or "",
+        max_age=_SECONDS,
+        path=address,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+def take_over(request: HttpRequest, slug: str) -> Claims:
+    """What waits for this browser, once. Raises Refused."""
+    store = SessionStore(request.COOKIES.get(COOKIE) or None)
+    kept = store.get("claims") if store.get("provider") == slug else None
+    store.delete()
+    if kept is None:
+        raise Refused(Reason.NO_ARRIVAL)
+    return Claims.from_json(kept)
+
+
+def use_once(claims: Claims, slug: str, now: datetime) -> None:
+    """Raises Refused if somebody signed in with this assertion before."""
+    if claims.valid_until <= now:
+        raise Refused(Reason.TIMES)
+    digest = sha256(f"{slug} {claims.assertion_id}".encode()).hexdigest()
+    try:
+        with transaction.atomic():
+            UsedAssertion.objects.create(digest=digest, valid_until=claims.valid_until)
+    except IntegrityError as error:
+        raise Refused(Reason.REPLAYED) from error

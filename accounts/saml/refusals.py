@@ -1,0 +1,78 @@
+"""Why a sign-in is refused: a word for the log, a sentence for the person."""
+
+from enum import StrEnum
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+
+class Reason(StrEnum):
+    """What was found, in the order in which it is looked for."""
+
+    MALFORMED = "malformed"
+    TOO_LARGE = "too large"
+    SHAPE = "shape"
+    ENCRYPTED = "encrypted"
+    SIGNATURE_SHAPE = "signature shape"
+    CERTIFICATE_EXPIRED = "certificate expired"
+    NOT_VALID = "not valid"
+    UNSOLICITED = "unsolicited"
+    DESTINATION = "destination"
+    AUDIENCE = "audience"
+    ISSUER = "issuer"
+    TIMES = "times"
+    CONFIRMATION = "confirmation"
+    VALUES = "values"
+    NAME_ID = "name id"
+    TRANSIENT = "transient name id"
+    NOT_PERSISTENT = "name id not persistent"
+    NO_ARRIVAL = "no arrival"
+    UNKNOWN_REQUEST = "unknown request"
+    REPLAYED = "replayed"
+    ARCHIVED = "archived"
+    NO_METADATA = "no metadata"
+    LOGOUT = "logout"
+
+
+class Refused(Exception):
+    """Raised before any session is made. `detail` holds nothing of what was sent, so that it can be logged."""
+
+    def __init__(self, reason: Reason, detail: str = "") -> None:
+        super().__init__(reason, detail)
+        self.reason, self.detail = reason, detail
+
+    @property
+    def sentence(self) -> Promise:
+        return _SENTENCES.get(self.reason, _OTHERWISE)
+
+
+_OTHERWISE: Final = _(
+    "What the identity provider sent could not be accepted. Start again; if that does not help, tell the platform "
+    "admin the reason and the time."
+)
+_AGAIN: Final = _("This sign-in took more than ten minutes, or it was begun in another browser. Start again.")
+_SENTENCES: Final[dict[Reason, Promise]] = {
+    Reason.UNSOLICITED: _(
+        "A sign-in begins here, not at the identity provider: otherwise somebody else could sign you in as "
+        "themselves. Start again; the tile at the identity provider should point to this portal's address."
+    ),
+    Reason.UNKNOWN_REQUEST: _AGAIN,
+    Reason.NO_ARRIVAL: _AGAIN,
+    Reason.REPLAYED: _("Somebody has signed in with this very answer already. Start again."),
+    Reason.CERTIFICATE_EXPIRED: _(
+        "The certificate with which the identity provider signs has expired. The platform admin has to renew it there."
+    ),
+    Reason.TRANSIENT: _(
+        "The identity provider calls you by another name at each sign-in (a transient NameID), so that the portal "
+        "cannot know you again. The platform admin has to choose a persistent one there."
+    ),
+    Reason.NOT_PERSISTENT: _(
+        "The identity provider calls you by a name that may change (its NameID is not persistent). The platform admin "
+        "has to choose a persistent one there."
+    ),
+    Reason.ENCRYPTED: _("The identity provider encrypts what it says. The platform admin has to turn that off there."),
+    Reason.ARCHIVED: _("Your access to the portal has ended. Ask the platform admin if you need it again."),
+    Reason.NO_METADATA: _("The portal has not read yet how to reach this identity provider. Try again in a minute."),
+    Reason.LOGOUT: _("This is no request to end your session. You are signed in as before."),
+}

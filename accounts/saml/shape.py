@@ -1,0 +1,53 @@
+"""The only shape of a response in which the library's reading, the signature's and ours must be the same."""
+
+from typing import Final
+
+from accounts.saml.refusals import Reason, Refused
+from accounts.saml.xml import Element, children, named, only
+
+_TRANSFORMS: Final = {
+    "http://www.w3.org/2000/09/xmldsig#enveloped-signature",
+    "http://www.w3.org/2001/10/xml-exc-c14n#",
+}
+
+
+def assertion_of(response: Element) -> Element:
+    """Its one assertion. Raises Refused for every other shape than: a Response, in it one Assertion; a signature is a
+    child of one of them, covers exactly its parent, and changes nothing but itself."""
+    if response.tag != named("samlp:Response"):
+        raise Refused(Reason.SHAPE, "not a response")
+    if children(response, ".//saml:EncryptedAssertion") or children(response, ".//saml:EncryptedID"):
+        raise Refused(Reason.ENCRYPTED)
+    assertion = only(response, ".//saml:Assertion", Reason.SHAPE)
+    if assertion.getparent() is not response:
+        raise Refused(Reason.SHAPE, "the assertion is not the response's child")
+    ids = response.xpath("//@ID | //@Id | //@id")
+    if len(ids) != len(set(ids)):
+        raise Refused(Reason.SHAPE, "an ID twice")
+    _check_signatures(response, assertion)
+    return assertion
+
+
+def _check_signatures(response: Element, assertion: Element) -> None:
+    signatures = children(response, ".//ds:Signature")
+    if not signatures:
+        raise Refused(Reason.SIGNATURE_SHAPE, "no signature")
+    for parent in (response, assertion):
+        if len(children(parent, "ds:Signature")) > 1:
+            raise Refused(Reason.SIGNATURE_SHAPE, "two signatures of one element")
+    for signature in signatures:
+        parent = signature.getparent()
+        if parent is not response and parent is not assertion:
+            raise Refused(Reason.SIGNATURE_SHAPE, "a signature in another place")
+        _check_reference(signature, parent)
+
+
+def _check_reference(signature: Element, parent: Element) -> None:
+    reference = only(signature, "ds:SignedInfo/ds:Reference", Reason.SIGNATURE_SHAPE)
+    if not parent.get("ID") or reference.get("URI") != f"#{parent.get('ID')}":
+        raise Refused(Reason.SIGNATURE_SHAPE, "it does not cover its parent")
+    transforms = [each.get("Algorithm") for each in children(reference, "ds:Transforms/ds:Transform")]
+    if not set(transforms) <= _TRANSFORMS:
+        raise Refused(Reason.SIGNATURE_SHAPE, "a transform that changes more than the signature")
+    if children(signature, "ds:Object"):
+        raise Refused(Reason.SIGNATURE_SHAPE, "an object in the signature")

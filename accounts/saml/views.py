@@ -1,0 +1,117 @@
+"""The addresses of one identity provider: to it, back from it, its logout, and what it must know of us."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Final
+
+import structlog
+from allauth.core.internal.ratelimit import consume
+from allauth.socialaccount.helpers import complete_social_login
+from django.contrib.auth import logout as end_session
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+from onelogin.saml2.settings import OneLogin_Saml2_Settings as Settings
+
+from accounts.models import IdentityProvider
+from accounts.saml.adapter import SESSION_KEY, app_of
+from accounts.saml.arrivals import hand_over, take_over, use_once
+from accounts.saml.checks import claims_in
+from accounts.saml.config import as_received, config_of, sp_config
+from accounts.saml.logout import answer_logout
+from accounts.saml.provider import PortalSAMLProvider
+from accounts.saml.refusals import Reason, Refused
+
+log = structlog.get_logger(__name__)
+
+View = Callable[..., HttpResponse]
+_LIMIT: Final = "300/m/ip"
+"""A whole office comes from one address; fifty sign-ins at once are a normal Monday."""
+
+
+def _guarded(view: View) -> View:
+    """A refusal becomes a page that says why, and a line in the log; too many requests are not looked at."""
+
+    @login_not_required
+    @never_cache
+    @wraps(view)
+    def guarded(request: HttpRequest, slug: str) -> HttpResponse:
+        provider = get_object_or_404(IdentityProvider, slug=slug, enabled=True)
+        if not consume(request, app="accounts", action=view.__name__, config={view.__name__: _LIMIT}, limit_get=True):
+            return HttpResponse("Too many requests. Try again in a minute.", status=429, content_type="text/plain")
+        try:
+            return view(request, provider)
+        except Refused as refused:
+            log.warning("sign-in refused", provider=slug, reason=str(refused.reason), detail=refused.detail)
+            told = {"refused": refused, "provider": provider}
+            return render(request, "portal/sign_in_refused.html", told, status=403)
+
+    return guarded
+
+
+@_guarded
+@require_safe
+def saml_login(request: HttpRequest, provider: IdentityProvider) -> HttpResponse:
+    """To the identity provider; afterwards to `next`."""
+    target = request.GET.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
+    ours = target if is_ours else reverse("home")
+    return PortalSAMLProvider(request, app_of(provider)).send_to(request, provider, ours, timezone.now())
+
+
+@csrf_exempt
+@_guarded
+@require_POST
+def saml_acs(request: HttpRequest, provider: IdentityProvider) -> HttpResponse:
+    """What the identity provider says, by way of the browser: checked here, used at the next address."""
+    received = as_received("saml-acs", provider.slug, get_data={}, post_data={})
+    claims = claims_in(request.POST.get("SAMLResponse", ""), config_of(provider, timezone.now()), received)
+    return hand_over(claims, provider.slug, reverse("saml-finish", args=[provider.slug]))
+
+
+@_guarded
+@require_safe
+def saml_finish(request: HttpRequest, provider: IdentityProvider) -> HttpResponse:
+    """The sign-in itself, in the session that asked for it."""
+    now = timezone.now()
+    claims = take_over(request, provider.slug)
+    saml = PortalSAMLProvider(request, app_of(provider))
+    try:
+        state = saml.unstash_redirect_state(request, claims.answers)
+    except PermissionDenied as error:
+        raise Refused(Reason.UNKNOWN_REQUEST) from error
+    use_once(claims, provider.slug, now)
+    request.arrival = (claims, provider, now)  # type: ignore[attr-defined]
+    login = saml.sociallogin_from_response(request, claims)
+    login.state = state
+    with transaction.atomic():
+        response: HttpResponse = complete_social_login(request, login)
+    return response
+
+
+@_guarded
+@require_safe
+def saml_logout(request: HttpRequest, provider: IdentityProvider) -> HttpResponse:
+    """The identity provider ends the session that it began."""
+    session = request.session.get(SESSION_KEY, {})
+    ours = session if session.get("provider") == provider.slug else {}
+    address = answer_logout(request, provider, ours, timezone.now())
+    end_session(request)
+    return redirect(address or "sign-in")
+
+
+@require_safe
+@login_not_required
+def saml_metadata(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the identity provider must know of us: there before anything is known of it."""
+    get_object_or_404(IdentityProvider, slug=slug)
+    library = Settings(sp_config(slug), sp_validation_only=True)
+    return HttpResponse(library.get_sp_metadata(), content_type="application/samlmetadata+xml")

@@ -1,0 +1,17 @@
+"""Celery's side of sign-in: metadata is read here, what has run out goes."""
+
+from celery import shared_task
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+
+from accounts.models import IdentityProvider, UsedAssertion
+from accounts.saml.reading import read_provider
+
+
+@shared_task(name="accounts.read_providers", soft_time_limit=540, time_limit=600)
+def read_providers() -> None:
+    now = timezone.now()
+    for provider in IdentityProvider.objects.exclude(metadata_url=""):
+        read_provider(provider, now)
+    UsedAssertion.objects.filter(valid_until__lt=now).delete()
+    Session.objects.filter(expire_date__lt=now).delete()
