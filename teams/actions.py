@@ -1,5 +1,6 @@
 """Writes to teams and clusters: keyword-only, in one transaction, audited."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,11 +9,22 @@ from celery import current_app
 from django.db import transaction
 from django.db.models import Max
 
-from accounts.models import User
+from accounts.models import IdentityProvider, IdpGroup, User
+from accounts.saml.metadata import BadMetadata, read_metadata
 from portal import audit
 from portal.sync_runs import count_setup_change
-from teams.models import Cluster, CostCentre, Membership, NamespaceBinding, PermissionSet, PlatformRole, Team, Terminal
-from teams.setup_file import BadSetup, Setup, TeamSetup
+from teams.models import (
+    Cluster,
+    CostCentre,
+    GroupMapping,
+    Membership,
+    NamespaceBinding,
+    PermissionSet,
+    PlatformRole,
+    Team,
+    Terminal,
+)
+from teams.setup_file import BadSetup, ProviderSetup, Setup, TeamSetup
 
 
 @transaction.atomic
@@ -58,8 +70,12 @@ class _Applier:
         for person in setup.people:
             key, fields = {"username": person.username}, {"name": person.name, "email": person.email}
             self.put(User, "person", key, fields, created_at=self.now)
+        for provider in setup.providers:
+            self.provider(provider)
         for team in setup.teams:
             self.team(team)
+        if setup.platform_groups is not None:
+            self.groups(None, setup.platform_groups, "platform_groups")
         if setup.platform_roles:
             self.platform_roles(setup)
 
@@ -74,7 +90,7 @@ class _Applier:
         for name, value in fields.items():
             setattr(row, name, value)
         row.save()
-        changed = {name: str(value) for name, value in fields.items() if before.get(name, not value) != value}
+        changed = {name: str(value)[:200] for name, value in fields.items() if before.get(name, not value) != value}
         first = next(iter(key.values()))
         self.note("changed" if before else "created", f"{kind}/{getattr(first, 'slug', first)}", **changed)
         return row
@@ -105,6 +121,38 @@ class _Applier:
             if user:
                 wanted[user.pk] = (username, role)
         self.members(team, wanted)
+        if setup.groups is not None:
+            self.groups(team, setup.groups, f"{place}/groups")
+
+    def provider(self, setup: ProviderSetup) -> None:
+        fields = asdict(setup)
+        if not setup.metadata:
+            del fields["metadata"]
+        try:
+            if setup.metadata:
+                read_metadata(setup.metadata)
+        except BadMetadata as error:
+            self.problems.append(f"identity_providers/{setup.slug}/metadata: {error}")
+            return
+        self.put(IdentityProvider, "identity_provider", {"slug": fields.pop("slug")}, fields)
+
+    def groups(self, team: Team | None, wanted: Iterable[tuple[str, str, str]], place: str) -> None:
+        """The mappings of a team, or of the platform's roles, become exactly these."""
+        target = f"team/{team.slug}" if team else "platform"
+        missing = {(slug, value, str(role)) for slug, value, role in wanted}
+        for mapping in GroupMapping.objects.filter(team=team).select_related("group__provider"):
+            key = (mapping.group.provider.slug, mapping.group.value, mapping.role)
+            if key in missing:
+                missing.discard(key)
+            else:
+                mapping.delete()
+                self.note("group_unmapped", target, provider=key[0], group=key[1], role=key[2])
+        for slug, value, role in sorted(missing):
+            provider = self.known(IdentityProvider, place, slug=slug)
+            if provider:
+                group, _ = IdpGroup.objects.get_or_create(provider=provider, value=value)
+                GroupMapping.objects.create(group=group, team=team, role=role)
+                self.note("group_mapped", target, provider=slug, group=value, role=role)
 
     def namespaces(self, team: Team, setup: TeamSetup, place: str) -> None:
         wanted = set()

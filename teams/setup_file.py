@@ -15,7 +15,7 @@ from teams.permissions import GlobalRole, TeamRole
 
 _SLUG = re.compile(r"[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?")
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-_ROOT = {"clusters", "cost_centres", "people", "teams", "platform_roles"}
+_ROOT = {"clusters", "cost_centres", "people", "teams", "platform_roles", "identity_providers", "platform_groups"}
 _CLUSTER = {
     "name",
     "time_zone",
@@ -31,8 +31,19 @@ _TERMINAL = {"account", "eks_cluster", "region", "sso_start_url", "sso_region", 
 _ACCOUNT = re.compile(r"[0-9]{12}")
 _WORD = re.compile(r"[A-Za-z0-9+=,.@_-]*")  # what names of permission sets, clusters and regions are made of
 _LONGEST_MINUTES = 30 * 24 * 60
-_TEAM = {"name", "cost_centre", "checkpoint_minutes", "hyperpod", "namespaces", "members", "permission_sets"}
+_LONGEST_METADATA = 1_000_000
+_TEAM = {
+    "name",
+    "cost_centre",
+    "checkpoint_minutes",
+    "hyperpod",
+    "namespaces",
+    "members",
+    "permission_sets",
+    "groups",
+}
 _PERSON = {"name", "email"}
+_PROVIDER = {"name", "metadata_url", "metadata", "groups_attribute", "signs_response", "enabled"}
 
 
 class BadSetup(ValueError):
@@ -78,10 +89,23 @@ class PersonSetup:
 
 
 @dataclass(frozen=True, slots=True)
+class ProviderSetup:
+    """`metadata` is pasted XML; without it the file leaves what is there."""
+
+    slug: str
+    name: str
+    metadata_url: str
+    metadata: str
+    groups_attribute: str
+    signs_response: bool
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
 class TeamSetup:
     """`namespaces` are (cluster, namespace); `members` are (username, role). `checkpoint_minutes`: how often the
-    team's jobs save their work where they do not say so; None if nobody knows. `permission_sets` are (cluster, name).
-    """
+    team's jobs save their work where they do not say so; None if nobody knows. `permission_sets` are (cluster, name);
+    `groups` are (identity provider, value, role), None if the file says nothing of them."""
 
     slug: str
     name: str
@@ -90,17 +114,21 @@ class TeamSetup:
     members: tuple[tuple[str, TeamRole], ...]
     checkpoint_minutes: int | None = None
     permission_sets: tuple[tuple[str, str], ...] = ()
+    groups: tuple[tuple[str, str, TeamRole], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """`cost_centres` are (code, name); `platform_roles` are (username, role)."""
+    """`cost_centres` are (code, name); `platform_roles` are (username, role); `platform_groups` are (identity provider,
+    value, role), None if the file says nothing of them."""
 
     clusters: tuple[ClusterSetup, ...]
     cost_centres: tuple[tuple[str, str], ...]
     people: tuple[PersonSetup, ...]
     teams: tuple[TeamSetup, ...]
     platform_roles: tuple[tuple[str, GlobalRole], ...]
+    providers: tuple[ProviderSetup, ...] = ()
+    platform_groups: tuple[tuple[str, str, GlobalRole], ...] | None = None
 
 
 def read_setup(text: str) -> Setup:
@@ -178,8 +206,8 @@ class _Reader:
             self.problems.append(f"{place} holds a character that cannot be seen.")
         return text
 
-    def truth(self, entry: Mapping[str, Any], name: str, place: str) -> bool:
-        value = entry.get(name, False)
+    def truth(self, entry: Mapping[str, Any], name: str, place: str, *, default: bool = False) -> bool:
+        value = entry.get(name, default)
         if not isinstance(value, bool):
             self.problems.append(f"{place}/{name} must be true or false.")
         return value is True
@@ -200,7 +228,9 @@ class _Reader:
         teams = tuple(self.team(*entry) for entry in self.entries(content, "teams", _TEAM))
         roles = tuple(self.platform_roles(self.mapping(content.get("platform_roles"), "platform_roles")))
         self.check_owners(teams)
-        return Setup(clusters, centres, people, teams, roles)
+        providers = tuple(self.provider(*entry) for entry in self.entries(content, "identity_providers", _PROVIDER))
+        groups = tuple(self.groups(content, "platform_groups", GlobalRole)) if "platform_groups" in content else None
+        return Setup(clusters, centres, people, teams, roles, providers, groups)
 
     def cluster(self, slug: str, entry: Mapping[str, Any]) -> ClusterSetup:
         place = f"clusters/{slug}"
@@ -267,6 +297,33 @@ class _Reader:
             self.text(entry, "email", place, longest=254),
         )
 
+    def provider(self, slug: str, entry: Mapping[str, Any]) -> ProviderSetup:
+        place = f"identity_providers/{slug}"
+        metadata = entry.get("metadata", "")
+        if not isinstance(metadata, str) or len(metadata) > _LONGEST_METADATA:
+            self.problems.append(f"{place}/metadata must be text of at most {_LONGEST_METADATA} characters.")
+            metadata = ""
+        return ProviderSetup(
+            slug=self.slug(slug, "identity_providers"),
+            name=self.text(entry, "name", place, longest=100, default=slug),
+            metadata_url=self.text(entry, "metadata_url", place, longest=500),
+            metadata=metadata.strip(),
+            groups_attribute=self.text(entry, "groups_attribute", place, longest=200, default="groups"),
+            signs_response=self.truth(entry, "signs_response", place, default=True),
+            enabled=self.truth(entry, "enabled", place),
+        )
+
+    def groups(self, entry: Mapping[str, Any], name: str, roles: type[Any]) -> Iterator[tuple[str, str, Any]]:
+        """By identity provider: the role by group value."""
+        for provider, given in self.mapping(entry.get(name), name).items():
+            for value, role in self.mapping(given, f"{name}/{provider}").items():
+                if role in roles.values:
+                    yield provider, self.short(value, f"{name}/{provider}: {value!r}", 200), roles(role)
+                else:
+                    self.problems.append(
+                        f"{name}/{provider}/{value}: the role must be one of {', '.join(roles.values)}."
+                    )
+
     def team(self, slug: str, entry: Mapping[str, Any]) -> TeamSetup:
         place = f"teams/{slug}"
         return TeamSetup(
@@ -281,6 +338,7 @@ class _Reader:
                 for listed in (self.mapping(entry.get("permission_sets"), f"{place}/permission_sets"),)
                 for cluster in listed
             ),
+            groups=tuple(self.groups(entry, "groups", TeamRole)) if "groups" in entry else None,
         )
 
     def minutes(self, entry: Mapping[str, Any], name: str, place: str) -> int | None:
