@@ -44,6 +44,8 @@ def test_production(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read["DATABASES"]["default"]["ENGINE"] == "django.db.backends.postgresql"
     assert read["SESSION_COOKIE_SECURE"] is read["CSRF_COOKIE_SECURE"] is read["SECURE_SSL_REDIRECT"] is True
     assert "django.contrib.admin" not in read["INSTALLED_APPS"]
+    assert read["SESSION_COOKIE_NAME"].startswith("__Host-")
+    assert read["CSRF_COOKIE_NAME"].startswith("__Host-")
 
 
 def test_the_demo_needs_no_server_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,3 +147,8 @@ def test_the_deployment_check_is_clean_under_production_variables(tmp_path: Path
 @pytest.mark.django_db
 def test_every_migration_is_made() -> None:
     call_command("makemigrations", check=True, dry_run=True, verbosity=0)
+
+
+def test_a_key_without_its_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ImproperlyConfigured, match="PORTAL_SAML_CERTIFICATE"):
+        settings(monkeypatch, {**PRODUCTION, "PORTAL_SAML_KEY": "a key"})
