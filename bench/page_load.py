@@ -16,7 +16,7 @@ from bench.web import Web, megabytes
 POLLS, VISITS = 200, 5
 """A second: parts, of which the server knows 19 of 20 unchanged, and whole pages."""
 
-_SETTLED_SECONDS = 10  # until caches and pools are filled
+_SETTLED_SECONDS = 75  # until every page was asked for, and caches and pools are filled
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ import django
 from bench.web import Web, web
 from tests.servers import postgresql
 
-SECONDS = 60
+SECONDS = 150
 
 
 def main(kind: str) -> None:

@@ -12,8 +12,8 @@ from django.db import transaction
 from notices.kinds import OF_JOBS, OF_PLATFORM, USUAL, How, Kind
 from notices.models import Choice, Notice, Receipt, Unfollowed
 from notices.packing import schedule
-from teams.models import Membership, PlatformRole
 from teams.permissions import GlobalRole
+from teams.roles import holders_of
 
 _BATCH: Final = 200
 
@@ -68,15 +68,17 @@ class Audience:
 def audience_of(teams: Collection[int]) -> Audience:
     """The people of these teams, and the platform admins."""
     named: dict[int, dict[str, int]] = defaultdict(dict)
-    followers: dict[int, list[int]] = defaultdict(list)
+    followers: dict[int, set[int]] = defaultdict(set)
     unfollowed = set(Unfollowed.objects.filter(team__in=teams).values_list("team", "user"))
-    members = Membership.objects.filter(team__in=teams, user__archived_at__isnull=True)
-    for team, user, username, email in members.values_list("team", "user", "user__username", "user__email"):
+    admins: set[int] = set()
+    for team, role, user, username, email in holders_of(teams):
+        if team is None:
+            admins.update({user} if role == GlobalRole.PLATFORM_ADMIN else ())
+            continue
         named[team].update({name.lower(): user for name in (username, email) if name})
         if (team, user) not in unfollowed:
-            followers[team].append(user)
-    admins = PlatformRole.objects.filter(role=GlobalRole.PLATFORM_ADMIN, user__archived_at__isnull=True)
-    return Audience(named, followers, frozenset(admins.values_list("user", flat=True)))
+            followers[team].add(user)
+    return Audience(named, followers, frozenset(admins))
 
 
 def _choices(users: Collection[int]) -> dict[tuple[int, str], str]:

@@ -2,10 +2,14 @@
 
 import pytest
 
+from accounts.models import IdentityProvider, IdpGroup, IdpMembership, User
+from notices.inbox import ReaderBackend, inbox_of
 from notices.kinds import How, Kind
 from notices.models import Choice, Notice, Receipt, Unfollowed
 from notices.outbox import notice, post
 from notices.recipients import address
+from teams.models import GroupMapping, Team
+from teams.permissions import GlobalRole, TeamRole
 from tests.people import People
 from tests.stories import START, minute
 from tests.worlds import World
@@ -52,6 +56,44 @@ def test_who_does_not_follow_the_team_hears_only_of_their_own_jobs(shared: World
     Unfollowed.objects.create(user=people.viewer, team=people.research)
     assert "viewer" not in recipients(tell(shared, people))
     assert recipients(tell(shared, people, submitted_by="viewer", once="2")) == {"viewer"}
+
+
+def in_group(user: User, role: str, team: Team | None = None, *, enabled: bool = True) -> IdpMembership:
+    """The identity provider says that the person is in a group, which gives them this role."""
+    provider, _ = IdentityProvider.objects.get_or_create(
+        slug="corp", defaults={"name": "Corp", "signs_response": True, "enabled": enabled}
+    )
+    group = IdpGroup.objects.create(provider=provider, value=f"g-{role}")
+    GroupMapping.objects.create(group=group, team=team, role=role)
+    return IdpMembership.objects.create(group=group, user=user)
+
+
+def test_who_is_of_the_team_by_a_group_is_told_too(shared: World, people: People) -> None:
+    membership = in_group(people.stranger, TeamRole.MEMBER, people.research)
+    row = tell(shared, people)
+    assert recipients(row) == {"member", "viewer", "team-admin", "stranger"}
+    assert recipients(tell(shared, people, submitted_by="stranger", once="2")) == {"stranger"}
+    assert unread(people.stranger) == inbox_of(people.stranger).count() == 2
+    membership.delete()
+    assert unread(people.stranger) == inbox_of(people.stranger).count() == 0
+    assert recipients(tell(shared, people, once="3")) == {"member", "viewer", "team-admin"}
+
+
+def test_who_looks_after_the_platform_by_a_group_is_told_too(shared: World, people: People) -> None:
+    in_group(people.stranger, GlobalRole.PLATFORM_ADMIN)
+    in_group(people.viewer, GlobalRole.AUDITOR)
+    assert recipients(tell(shared, people, Kind.SYNC_STALLED, of_team=False)) == {"platform-admin", "stranger"}
+    assert unread(people.stranger) == inbox_of(people.stranger).count() == 1
+
+
+def test_a_group_of_a_provider_that_is_switched_off_gives_nothing(shared: World, people: People) -> None:
+    in_group(people.stranger, TeamRole.MEMBER, people.research, enabled=False)
+    assert recipients(tell(shared, people)) == {"member", "viewer", "team-admin"}
+
+
+def unread(user: User) -> int:
+    found = ReaderBackend().get_user(user.pk)
+    return found.unread_notices  # type: ignore[union-attr,no-any-return]
 
 
 def test_archived_people_hear_nothing(shared: World, people: People) -> None:
