@@ -20,15 +20,15 @@ MOST_COUNTED: Final = 100
 
 _SEEN: Final = """
     FROM notices_receipt AS receipt JOIN notices_notice AS notice ON notice.id = receipt.notice_id
-    WHERE EXISTS (SELECT 1 FROM ({holders}) AS held WHERE held.user_id = receipt.user_id AND (
+    WHERE receipt.user_id = {user} AND EXISTS (SELECT 1 FROM ({holders}) AS held WHERE
         (held.team_id = notice.team_id AND held.role IN {team_roles})
-        OR (held.team_id IS NULL AND held.role IN {platform_roles})))
+        OR (held.team_id IS NULL AND held.role IN {platform_roles}))
 """
-"""Receipts of people who may see what they tell of, now."""
+"""The person's receipts of what they may see now."""
 
 _READER: Final = """
     SELECT reader.*, (SELECT COUNT(*) FROM (
-        SELECT 1 {seen} AND receipt.user_id = reader.id AND receipt.read_at IS NULL
+        SELECT 1 {seen} AND receipt.read_at IS NULL
         LIMIT {most}) AS counted) AS unread_notices
     FROM accounts_user AS reader WHERE reader.id = %(user)s
 """
@@ -37,8 +37,9 @@ together."""
 
 
 def inbox_of(user: User) -> QuerySet[Receipt]:
+    seen = _seen("%s")
     return Receipt.objects.filter(
-        pk__in=RawSQL(f"SELECT receipt.id {_seen()} AND receipt.user_id = %s", [user.pk])  # noqa: S608, S611
+        pk__in=RawSQL(f"SELECT receipt.id {seen}", [user.pk] * seen.count("%s"))  # noqa: S608, S611
     )
 
 
@@ -54,13 +55,15 @@ class ReaderBackend(ModelBackend):
 
 @cache
 def _sql() -> str:
-    return _READER.format(seen=_seen(), most=MOST_COUNTED)
+    return _READER.format(seen=_seen("%(user)s"), most=MOST_COUNTED)
 
 
 @cache
-def _seen() -> str:
+def _seen(user: str) -> str:
+    """`user`: how the person's key is passed."""
     return _SEEN.format(
-        holders=HOLDERS,
+        user=user,
+        holders=HOLDERS.format(whose=f"= {user}"),
         team_roles=_listed(team_roles_with(Permission.SEE_TEAM)),
         platform_roles=_listed(platform_roles_with(Permission.SEE_PLATFORM)),
     )
