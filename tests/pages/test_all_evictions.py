@@ -24,8 +24,8 @@ DAY = 24 * 60
 
 @pytest.fixture
 def past(shared: World) -> World:
-    """Research lost `big` to vision's `endpoint`, vision `theirs` to nobody, `stray` belongs to no team and was evicted
-    40 days ago; of an archived cluster nothing is told."""
+    """Research lost `big` to vision's `endpoint`; vision's `theirs` was switched off, so that nothing was held
+    afterwards; `stray` belongs to no team and was evicted 40 days ago; of an archived cluster nothing is told."""
     shared.is_read(START)
     endpoint = Job("endpoint", "hyperpod-ns-vision", queue="vision-queue", created=-60).waits("", -20)
     big, theirs = Job("big").admit(-30), Job("theirs", "hyperpod-ns-vision", queue="vision-queue").admit(-60)
@@ -101,7 +101,7 @@ def test_the_file_names_each_team(past: World, people: People) -> None:
 
 def test_losses_are_added_up_by_team(past: World, people: People) -> None:
     shown = rows(visit(people.finops, f"{ALL}?sums=team"), "Team")
-    assert shown == ["no team 1 4.0 GPU-h 0.1 GPU-h", "Vision 1 3.7 GPU-h 0.1 GPU-h", "Research 1 0.7 GPU-h 0.1 GPU-h"]
+    assert shown == ["no team 1 4.0 GPU-h 0.1 GPU-h", "Vision 1 3.7 GPU-h 0.0 GPU-h", "Research 1 0.7 GPU-h 0.1 GPU-h"]
 
 
 def test_a_team_has_no_filter_and_no_sum_by_team(past: World, people: People) -> None:
