@@ -8,7 +8,7 @@ from django import template
 from django.utils.formats import number_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import get_language, gettext, ngettext
 
 from jobs import amounts, wording
 from jobs.bar_words import axis_marks, end_words, segment_labels, tick_words
@@ -64,6 +64,11 @@ def state(workload: Workload) -> SafeString:
 @register.simple_tag
 def state_pill(name: str) -> SafeString:
     """A state that this release does not know is shown as it is called."""
+    return _state_pill(name, get_language())
+
+
+@lru_cache(maxsize=256)
+def _state_pill(name: str, language: str | None) -> SafeString:
     tone, picture = _LOOKS.get(JobState(name), ("unknown", "help")) if name in JobState else ("unknown", "help")
     return _pill(tone, picture, str(JobState(name).label) if name in JobState else name)
 
