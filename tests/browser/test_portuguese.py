@@ -33,7 +33,7 @@ def test_data_scientist_reads_quota_and_queue_and_opens_a_job(visit: Visit) -> N
 
 def test_team_admin_chooses_a_team(visit: Visit) -> None:
     page = in_portuguese(visit, "team-admin", "/")
-    page.get_by_role("main").get_by_role("link", name="Language").click()
+    page.get_by_role("navigation", name="Principal").get_by_role("link", name="Language").click()
     expect(page.get_by_role("definition").last).to_have_text("administração")
 
 
