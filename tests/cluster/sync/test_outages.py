@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from jobs.models import Workload
-from jobs.sync import LIVE, SOURCES, WORKLOADS
+from jobs.sync import LIVE, PODS, SOURCES, WORKLOADS
 from portal.models import Gap, SourceState, SyncRun
 from portal.sync_runs import GAP_AFTER
 from tests.cluster import jobs
@@ -19,6 +19,7 @@ from tests.cluster.sync.still import StillPlane
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
+PULLED = (*SOURCES, PODS)
 TOLD_WITHIN = timedelta(seconds=3)
 LINE = [f"job-{n}" for n in range(8)]
 
@@ -117,17 +118,17 @@ def test_an_absent_api_server_is_told_by_every_pull_and_leaves_a_gap(
     plane: StillPlane, ledgers: Ledgers, line: list[str]
 ) -> None:
     pulled = ledgers.pulled
-    states = SourceState.objects.filter(cluster=str(pulled), source__in=SOURCES)
+    states = SourceState.objects.filter(cluster=str(pulled), source__in=PULLED)
     seen_at = dict(states.values_list("source", "last_good_at"))
     plane.stop_api_server()
     for pulled.ahead in (timedelta(0), GAP_AFTER):
         pulled.look()
-        assert set(failing(pulled, SOURCES)) == set(SOURCES)
-    assert "does not answer" in failing(pulled, SOURCES)[WORKLOADS]
+        assert set(failing(pulled, PULLED)) == set(PULLED)
+    assert "does not answer" in failing(pulled, PULLED)[WORKLOADS]
     assert live(pulled) == set(line)
 
     plane.start_api_server()
-    pulled.until("recoveries", lambda: not failing(pulled, SOURCES))
+    pulled.until("recoveries", lambda: not failing(pulled, PULLED))
 
     gaps = Gap.objects.filter(cluster=str(pulled))
     assert {gap.source: gap.start for gap in gaps} == seen_at
