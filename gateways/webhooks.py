@@ -5,19 +5,16 @@ import hashlib
 import hmac
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any, Final
-from urllib.parse import SplitResult, urlsplit
+from typing import Final
 
 import orjson
-import urllib3
 from urllib3.exceptions import HTTPError
 
-from gateways.errors import BadReply, ConfigurationError, Unavailable
+from gateways.errors import BadReply, Unavailable
 from gateways.letters import Letter
-from gateways.public_hosts import public_address
+from gateways.public_https import path_of, pool_to, target_of
 from gateways.refusals import unreachable
 
-_TIMEOUT: Final = urllib3.Timeout(connect=5, read=10)
 _AGENT: Final = "hyperpod-portal"
 
 
@@ -26,7 +23,7 @@ def post_signed(url: str, key: str, letter: Letter, *, now: datetime, allowed: C
 
     Raises GatewayError: Denied for an internal host, Unavailable if trying again may help, else BadReply.
     """
-    target = _target(url, allowed)
+    target = target_of(url, allowed, "a webhook")
     body = orjson.dumps({"type": "notices", "id": letter.id, "title": letter.title, "notices": list(letter.facts)})
     headers = {
         "Host": target.netloc,
@@ -34,11 +31,16 @@ def post_signed(url: str, key: str, letter: Letter, *, now: datetime, allowed: C
         "Content-Type": "application/json",
         **signature(key, letter.id, now, body),
     }
-    path = f"{target.path or '/'}{'?' if target.query else ''}{target.query}"
     try:
-        with _pool(target, allowed) as pool:
+        with pool_to(target, allowed) as pool:
             response = pool.urlopen(
-                "POST", path, body=body, headers=headers, redirect=False, retries=False, preload_content=False
+                "POST",
+                path_of(target),
+                body=body,
+                headers=headers,
+                redirect=False,
+                retries=False,
+                preload_content=False,
             )
             response.close()
     except HTTPError as error:
@@ -46,38 +48,6 @@ def post_signed(url: str, key: str, letter: Letter, *, now: datetime, allowed: C
     if not 200 <= response.status < 300:
         is_busy = response.status == 429 or response.status >= 500
         raise (Unavailable if is_busy else BadReply)(f"{target.hostname}: {response.status}")
-
-
-def is_webhook(url: str, allowed: Collection[str]) -> bool:
-    """Whether it may be the address of one: https, or http to a host that is `allowed`, without a user name."""
-    try:
-        target = urlsplit(url)
-        is_plain = target.scheme == "http" and target.hostname in allowed
-        return (
-            bool(target.hostname)
-            and not target.username
-            and (target.scheme == "https" or is_plain)
-            and (target.port != 0)
-        )
-    except ValueError:
-        return False
-
-
-def _target(url: str, allowed: Collection[str]) -> SplitResult:
-    if not is_webhook(url, allowed):
-        raise ConfigurationError("The address of a webhook begins with https:// and holds no user name.")
-    return urlsplit(url)
-
-
-def _pool(target: SplitResult, allowed: Collection[str]) -> Any:
-    host = target.hostname or ""
-    port = target.port or (443 if target.scheme == "https" else 80)
-    address = public_address(host, port, allowed)
-    if target.scheme == "http":
-        return urllib3.HTTPConnectionPool(address, port, timeout=_TIMEOUT)
-    return urllib3.HTTPSConnectionPool(
-        address, port, timeout=_TIMEOUT, cert_reqs="CERT_REQUIRED", assert_hostname=host, server_hostname=host
-    )
 
 
 def signature(key: str, letter_id: str, now: datetime, body: bytes) -> dict[str, str]:

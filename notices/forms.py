@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from gateways.chat import is_address
-from gateways.webhooks import is_webhook
+from gateways.public_https import is_callable
 from notices.kinds import OF_JOBS, OF_PERSON, OF_PLATFORM, USUAL, How, Kind
 from notices.models import Channel, Choice, Habits, Unfollowed
 from notices.sending import SERVICES
@@ -109,7 +109,7 @@ class ChannelForm(forms.Form):
         if kind != Channel.Kind.EMAIL and not settings.CHANNEL_KEYS:
             self.add_error("kind", _("The portal has no key under which it could keep a secret."))
         if kind == Channel.Kind.WEBHOOK:
-            if not is_webhook(address, settings.INTERNAL_TARGETS):
+            if not is_callable(address, settings.INTERNAL_TARGETS):
                 self.add_error("address", _("It must begin with https:// and hold no user name."))
             if not found.get("key") and "key" not in self.errors:
                 self.add_error("key", _("A webhook needs a key."))

@@ -11,7 +11,8 @@ import pytest
 
 from gateways.errors import BadReply, ConfigurationError, Denied, GatewayError, Unavailable
 from gateways.letters import Letter
-from gateways.webhooks import is_webhook, post_signed
+from gateways.public_https import is_callable
+from gateways.webhooks import post_signed
 from tests.sinks import HttpSink, http_sink
 
 LETTER = Letter("5a3f", "train was evicted", "why", "https://portal.example/x", False, [{"kind": "evicted"}])
@@ -68,11 +69,11 @@ def test_nobody_there() -> None:
             "https://[::1", "https://hooks.example:0x50/", "file:///etc/passwd"],
 )  # fmt: skip
 def test_what_is_no_address_of_a_webhook(url: str) -> None:
-    assert not is_webhook(url, ())
+    assert not is_callable(url, ())
     with pytest.raises(ConfigurationError):
         post_signed(url, KEY, LETTER, now=NOW, allowed=())
 
 
 def test_what_is() -> None:
-    assert is_webhook("https://hooks.example:8443/in?x=1", ())
-    assert is_webhook("http://hooks.internal/in", {"hooks.internal"})
+    assert is_callable("https://hooks.example:8443/in?x=1", ())
+    assert is_callable("http://hooks.internal/in", {"hooks.internal"})
