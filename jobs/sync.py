@@ -55,8 +55,10 @@ LIVE: Final = (*(SOURCE_OF[kind] for kind in WATCHED), WORKLOADS)
 """Sources that the watcher keeps; what team and workload pages show comes from them alone."""
 
 SOURCES: Final = (*SOURCE_OF.values(), WORKLOADS, NODES)
-"""Sources pulled every interval, and so is `PODS`, on which no quota depends; `ABOUT` is asked once an hour, `EVENTS`
-some times within the hour they are kept."""
+"""Sources on which quotas depend."""
+
+PULLED: Final = (*SOURCES, PODS)
+"""Sources pulled every interval; `ABOUT` is asked once an hour, `EVENTS` some times within the hour they are kept."""
 
 _FEW: Final = 200  # more news than that, and more than a tenth of all, and the whole list is read instead
 
@@ -74,7 +76,7 @@ def pull_cluster(cluster: Cluster, clock: Clock, is_due: Callable[[str], bool] =
     try:
         check_identity(cluster, kubernetes.identity())
     except (GatewayError, SyncRefused) as error:
-        for source in (*SOURCES, PODS):
+        for source in PULLED:
             record_failure(source, cluster.slug, now=clock(), error=error)
         return
     pulls: dict[str, Callable[[], Counts]] = {

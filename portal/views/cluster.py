@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
 from jobs.owners import OWNERS
-from jobs.sync import ABOUT, EVENTS, PODS, SOURCES
+from jobs.sync import ABOUT, EVENTS, PULLED, SOURCES
 from portal.live import live, render_live
 from portal.models import Gap, SourceState
 from portal.sync_runs import STALE_AFTER
@@ -66,8 +66,8 @@ def _specs(cluster: Cluster, kind: SpecVersion.Kind) -> list[Any]:
 def _sources(request: Request, cluster: Cluster) -> list[SourceLine]:
     states = {state.source: state for state in SourceState.objects.filter(cluster=cluster.slug)}
     return [
-        SourceLine(name, states.get(name), name in (*SOURCES, PODS) and _is_stale(states.get(name), request))
-        for name in (*SOURCES, PODS, ABOUT, EVENTS, OWNERS)
+        SourceLine(name, states.get(name), name in PULLED and _is_stale(states.get(name), request))
+        for name in (*PULLED, ABOUT, EVENTS, OWNERS)
     ]
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from gateways.errors import GatewayError, Unavailable
 from jobs.management.commands import watch_clusters
 from jobs.management.commands.watch_clusters import LEASE, Command, Watcher
-from jobs.sync import PODS, SOURCES
+from jobs.sync import PULLED
 from portal.models import Lease, SourceState
 from portal.sync_runs import SyncRefused
 from teams.models import Cluster
@@ -119,7 +119,7 @@ def test_a_cluster_that_cannot_be_watched_is_recorded_and_tried_again(error: Gat
     tick(watcher, 0)
     assert watcher.watches == {}
     told = set(SourceState.objects.values_list("source", "last_error"))
-    assert told == {(source, str(error)) for source in (*SOURCES, PODS)}
+    assert told == {(source, str(error)) for source in PULLED}
     FakeWatch.error = None
     tick(watcher, 5)
     assert list(watcher.watches) == ["gpu-one"]

@@ -12,7 +12,7 @@ from django.db import DatabaseError, close_old_connections
 from django.utils import timezone
 
 from gateways.errors import GatewayError
-from jobs.sync import PODS, SOURCES
+from jobs.sync import PULLED
 from jobs.watch import ClusterWatch
 from portal.sync_runs import SyncRefused, hold_lease, record_failure, release_lease
 from teams.models import Cluster
@@ -67,7 +67,7 @@ class Watcher:
         try:
             watch.start()
         except (GatewayError, SyncRefused) as error:
-            for source in (*SOURCES, PODS):
+            for source in PULLED:
                 record_failure(source, cluster.slug, now=timezone.now(), error=error)
             return
         log.info("watching", cluster=cluster.slug)

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from jobs.models import Workload
-from jobs.sync import LIVE, PODS, SOURCES, WORKLOADS
+from jobs.sync import LIVE, PULLED, SOURCES, WORKLOADS
 from portal.models import Gap, SourceState, SyncRun
 from portal.sync_runs import GAP_AFTER
 from tests.cluster import jobs
@@ -19,7 +19,6 @@ from tests.cluster.sync.still import StillPlane
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
-PULLED = (*SOURCES, PODS)
 TOLD_WITHIN = timedelta(seconds=3)
 LINE = [f"job-{n}" for n in range(8)]
 
