@@ -29,7 +29,7 @@ _CLUSTER = {
 }
 _TERMINAL = {"account", "eks_cluster", "region", "sso_start_url", "sso_region", "studio_url", "grafana_url"}
 _ACCOUNT = re.compile(r"[0-9]{12}")
-_WORD = re.compile(r"[A-Za-z0-9+=,.@_-]*")  # what names of permission sets, clusters and regions are made of
+_WORD = re.compile(r"[A-Za-z0-9+=,.@_-]+")  # what names of permission sets, clusters and regions are made of
 _LONGEST_MINUTES = 30 * 24 * 60
 _LONGEST_METADATA = 1_000_000
 _TEAM = {
@@ -257,20 +257,21 @@ class _Reader:
         account = self.text(entry, "account", place, longest=12)
         if not _ACCOUNT.fullmatch(account):
             self.problems.append(f"{place}/account must be the 12 digits of an AWS account, in quotes.")
-        region = self.word(entry, "region", place, str(cluster.get("eks_region") or ""), needed=True)
+        region = self.word(entry, "region", place, longest=40, default=str(cluster.get("eks_region") or ""))
+        eks_cluster = str(cluster.get("eks_cluster") or "")
         return TerminalSetup(
             account=account,
-            eks_cluster=self.word(entry, "eks_cluster", place, str(cluster.get("eks_cluster") or ""), needed=True),
+            eks_cluster=self.word(entry, "eks_cluster", place, longest=100, default=eks_cluster),
             region=region,
             sso_start_url=self.address(entry, "sso_start_url", place, longest=300, needed=True),
-            sso_region=self.word(entry, "sso_region", place, region),
+            sso_region=self.word(entry, "sso_region", place, longest=40, default=region),
             studio_url=self.address(entry, "studio_url", place, longest=500),
             grafana_url=self.address(entry, "grafana_url", place, longest=500),
         )
 
-    def word(self, entry: Mapping[str, Any], name: str, place: str, default: str, *, needed: bool = False) -> str:
-        text = self.text(entry, name, place, longest=100) or default
-        if not _WORD.fullmatch(text) or (needed and not text):
+    def word(self, entry: Mapping[str, Any], name: str, place: str, *, longest: int, default: str = "") -> str:
+        text = self.text(entry, name, place, longest=longest) or default
+        if not _WORD.fullmatch(text):
             self.problems.append(f"{place}/{name} must be a name of AWS: letters, digits and + = , . @ _ -")
         return text
 
@@ -333,13 +334,14 @@ class _Reader:
             namespaces=tuple(self.namespaces(slug, entry, place)),
             members=tuple(self.members(self.mapping(entry.get("members"), f"{place}/members"), place)),
             checkpoint_minutes=self.minutes(entry, "checkpoint_minutes", place),
-            permission_sets=tuple(
-                (cluster, self.word(listed, cluster, f"{place}/permission_sets", "", needed=True)[:32])
-                for listed in (self.mapping(entry.get("permission_sets"), f"{place}/permission_sets"),)
-                for cluster in listed
-            ),
+            permission_sets=tuple(self.permission_sets(entry, f"{place}/permission_sets")),
             groups=tuple(self.groups(entry, "groups", TeamRole)) if "groups" in entry else None,
         )
+
+    def permission_sets(self, entry: Mapping[str, Any], place: str) -> Iterator[tuple[str, str]]:
+        names = self.mapping(entry.get("permission_sets"), place)
+        for cluster in names:
+            yield cluster, self.word(names, cluster, place, longest=32)
 
     def minutes(self, entry: Mapping[str, Any], name: str, place: str) -> int | None:
         value = entry.get(name)

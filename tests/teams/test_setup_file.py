@@ -241,3 +241,12 @@ def test_what_cannot_be_pasted_is_refused(entry: str, problem: str) -> None:
 def test_a_permission_set_that_is_none(name: str) -> None:
     found = problems(f"teams: {{a: {{permission_sets: {{one: {name}}}}}}}")
     assert any("permission_sets/one must be" in each for each in found)
+
+
+def test_what_is_too_long_is_refused_and_not_cut() -> None:
+    found = problems(f"teams: {{a: {{permission_sets: {{one: {'x' * 33}}}}}}}")
+    assert found == ["teams/a/permission_sets/one must be at most 32 characters."]
+    region = "r" * 41
+    terminal = f'{{account: "012345678901", eks_cluster: a, region: {region}, sso_start_url: "https://a.b"}}'
+    found = problems(f"clusters: {{one: {{in_cluster: true, terminal: {terminal}}}}}")
+    assert "clusters/one/terminal/region must be at most 40 characters." in found
