@@ -1,6 +1,7 @@
 """No page shows a text that is not marked for translation: all are rendered in a language whose every text stands in
 brackets, from a cluster with something in each state, and outside the brackets there may be names only."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -14,6 +15,8 @@ from gateways.errors import Unavailable
 from gateways.records import NodeRecord
 from jobs.models import Workload
 from jobs.sync import SOURCES
+from jobs.templatetags import queue_lines
+from jobs.templatetags import quota as quota_tags
 from portal.models import Gap
 from portal.sync_runs import record_failure
 from scheduling import names
@@ -42,8 +45,17 @@ MESSAGES = (
 
 
 @pytest.fixture(autouse=True)
-def _brackets(monkeypatch: pytest.MonkeyPatch) -> None:
+def _brackets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What is kept drawn by language is forgotten before, since it may be Portuguese, and after, being in brackets."""
     monkeypatch.setitem(trans_real._translations, "pt-br", Brackets("pt-br"))
+    _forget_what_is_drawn()
+    yield
+    _forget_what_is_drawn()
+
+
+def _forget_what_is_drawn() -> None:
+    quota_tags._state_pill.cache_clear()
+    queue_lines._drawn.cache_clear()
 
 
 @pytest.fixture
