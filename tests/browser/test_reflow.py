@@ -34,6 +34,20 @@ def test_pages_scroll_one_way_only(visit: Visit, addresses: Addresses, width: in
 
 
 @pytest.mark.parametrize("language", ["en", "pt-BR"])
+def test_every_sum_of_lost_work_fits_a_phone(visit: Visit, language: str) -> None:
+    """One with the moment of the last checkpoint is wider than the others, and a walk meets one eviction only."""
+    page = visit("platform-admin", width=WIDTHS[-1], height=512, language=language)
+    page.goto("/platform/evictions/")
+    links = page.locator("main tbody a[href*='/evictions/']")
+    found = {}
+    for address in sorted({link.get_attribute("href") or "" for link in links.all()}):
+        page.goto(address)
+        found[address] = widest(page)
+    assert found
+    assert {address: far for address, far in found.items() if far > WIDTHS[-1]} == {}
+
+
+@pytest.mark.parametrize("language", ["en", "pt-BR"])
 def test_tables_fit_a_desk(visit: Visit, addresses: Addresses, language: str) -> None:
     """What lies to the right of a table's edge nobody looks for."""
     page = visit("platform-admin", language=language)
