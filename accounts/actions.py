@@ -43,6 +43,14 @@ def arrive(*, user: User, provider: IdentityProvider, claims: Claims, now: datet
     audit.record("person.signed_in", target=f"person/{user.username}", by=user.username, now=now, via=provider.slug)
 
 
+@transaction.atomic
+def end_access(*, user: User, by: str, now: datetime) -> None:
+    """Ends every session of the person, at its next request. To archive them is the caller's."""
+    user.set_unusable_password()  # a new one each time; sessions hold a digest of it
+    user.save(update_fields=["password"])
+    audit.record("access.ended", target=f"person/{user.username}", by=by, now=now)
+
+
 def _describe(user: User, claims: Claims) -> None:
     """Their name and address, as far as something was said of them."""
     name, email = claims.name[:200] or user.name, _address(claims.email) or user.email

@@ -4,7 +4,7 @@ from celery import shared_task
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from accounts.models import IdentityProvider, UsedAssertion
+from accounts.models import IdentityProvider, RequestCount, UsedAssertion
 from accounts.saml.reading import read_provider
 
 
@@ -14,4 +14,5 @@ def read_providers() -> None:
     for provider in IdentityProvider.objects.exclude(metadata_url=""):
         read_provider(provider, now)
     UsedAssertion.objects.filter(valid_until__lt=now).delete()
+    RequestCount.objects.filter(ends_at__lt=now).delete()
     Session.objects.filter(expire_date__lt=now).delete()

@@ -1,6 +1,16 @@
-"""People, the identity providers they come from, and the groups these put them in."""
+"""People, the identity providers they come from, the groups these put them in, and how often who asked."""
 
 from accounts.models.identity import GroupClaim, IdentityProvider, IdpGroup, IdpMembership, UsedAssertion
+from accounts.models.limits import RequestCount
 from accounts.models.people import User, UserManager
 
-__all__ = ["GroupClaim", "IdentityProvider", "IdpGroup", "IdpMembership", "UsedAssertion", "User", "UserManager"]
+__all__ = [
+    "GroupClaim",
+    "IdentityProvider",
+    "IdpGroup",
+    "IdpMembership",
+    "RequestCount",
+    "UsedAssertion",
+    "User",
+    "UserManager",
+]

@@ -5,7 +5,6 @@ from functools import wraps
 from typing import Final
 
 import structlog
-from allauth.core.internal.ratelimit import consume
 from allauth.socialaccount.helpers import complete_social_login
 from django.contrib.auth import logout as end_session
 from django.contrib.auth.decorators import login_not_required
@@ -21,6 +20,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 from onelogin.saml2.settings import OneLogin_Saml2_Settings as Settings
 
+from accounts.limits import Limit, is_beyond, too_many
 from accounts.models import IdentityProvider
 from accounts.saml.adapter import SESSION_KEY, app_of
 from accounts.saml.arrivals import hand_over, take_over, use_once
@@ -33,20 +33,22 @@ from accounts.saml.refusals import Reason, Refused
 log = structlog.get_logger(__name__)
 
 View = Callable[..., HttpResponse]
-_LIMIT: Final = "300/m/ip"
-"""A whole office comes from one address; fifty sign-ins at once are a normal Monday."""
+_MOST: Final = 300
+"""A minute: a whole office comes from one address; fifty sign-ins at once are a normal Monday."""
 
 
 def _guarded(view: View) -> View:
     """A refusal becomes a page that says why, and a line in the log; too many requests are not looked at."""
+
+    limit = Limit(view.__name__, _MOST)
 
     @login_not_required
     @never_cache
     @wraps(view)
     def guarded(request: HttpRequest, slug: str) -> HttpResponse:
         provider = get_object_or_404(IdentityProvider, slug=slug, enabled=True)
-        if not consume(request, app="accounts", action=view.__name__, config={view.__name__: _LIMIT}, limit_get=True):
-            return HttpResponse("Too many requests. Try again in a minute.", status=429, content_type="text/plain")
+        if is_beyond(request, limit, timezone.now()):
+            return too_many(limit)
         try:
             return view(request, provider)
         except Refused as refused:

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 import pytest
 import time_machine
 from django.conf import settings
-from django.core.cache import cache
 
 from accounts.models import IdentityProvider
 from tests.accounts.saml.idp import Idp, key_pair, metadata
@@ -14,7 +13,6 @@ NOW = datetime(2026, 10, 8, 12, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def _noon() -> Iterator[None]:
-    cache.clear()
     with time_machine.travel(NOW, tick=False):
         yield
 

@@ -1,0 +1,54 @@
+"""How often one address may ask: counted in the database, which all web processes share."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from ipaddress import ip_address, ip_network
+from typing import Final
+
+from allauth.account.adapter import get_adapter
+from django.db import connection
+from django.http import HttpRequest, HttpResponse
+
+_COUNT: Final = """
+    INSERT INTO accounts_requestcount (key, ends_at, count) VALUES (%s, %s, 1)
+    ON CONFLICT (key) DO UPDATE SET count = accounts_requestcount.count + 1 RETURNING count
+"""
+_HOME: Final = 64
+"""Bits of a version 6 address that one household or host has for itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """At most `most` requests called `name` from one address within each window of `seconds`."""
+
+    name: str
+    most: int
+    seconds: int = 60
+
+
+def is_beyond(request: HttpRequest, limit: Limit, now: datetime) -> bool:
+    """Counts the request. One statement, so that requests at the same moment in several processes all count."""
+    window = int(now.timestamp()) // limit.seconds
+    ends_at = datetime.fromtimestamp((window + 1) * limit.seconds, UTC)
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT, [f"{limit.name} {window} {_host(address_of(request))}", ends_at])
+        (count,) = cursor.fetchone()
+    return bool(count > limit.most)
+
+
+def too_many(limit: Limit) -> HttpResponse:
+    """The answer to a request beyond the limit."""
+    text = "Too many requests. Try again later."
+    headers = {"Retry-After": str(limit.seconds)}
+    return HttpResponse(text, status=429, content_type="text/plain", headers=headers)
+
+
+def address_of(request: HttpRequest) -> str:
+    """Where the request came from, as far as the proxy can be believed. Raises PermissionDenied if nobody knows."""
+    return str(get_adapter(request).get_client_ip(request))
+
+
+def _host(address: str) -> str:
+    if ip_address(address).version == 4:
+        return address
+    return str(ip_network(f"{address}/{_HOME}", strict=False).network_address)
