@@ -10,6 +10,7 @@ from portal.views.eviction import eviction_page
 from portal.views.evictions import all_evictions, all_evictions_csv, team_evictions, team_evictions_csv, team_lost
 from portal.views.gallery import gallery
 from portal.views.home import home
+from portal.views.identity import identity
 from portal.views.inbox import inbox, inbox_read, notice_acknowledge
 from portal.views.lending import lending
 from portal.views.me import me
@@ -66,6 +67,7 @@ urlpatterns = [
     path("platform/evictions/again/", victims, name="victims"),
     path("platform/evictions/borrowers/", borrowers, name="borrowers"),
     path("platform/lending/", lending, name="lending"),
+    path("platform/identity/", identity, name="identity"),
     path("platform/undelivered/", undelivered, name="undelivered"),
     path("platform/undelivered/<uuid:message>/again/", message_again, name="message-again"),
     path("platform/clusters/<slug:slug>/", cluster_page, name="cluster"),

@@ -27,6 +27,8 @@ class Permission(StrEnum):
     """Every team's queues side by side, nodes, and the names of all teams."""
     LOOK_AFTER = "look_after"
     """What is wrong with the platform: acknowledge it, send again what no channel took."""
+    SET_UP = "set_up"
+    """By which identity providers people come in, and what their groups give."""
 
 
 _TEAM_ROLES = {
@@ -37,7 +39,7 @@ _TEAM_ROLES = {
 _GLOBAL_ROLES = {
     GlobalRole.PLATFORM_ADMIN: set(Permission),
     GlobalRole.FINOPS: {Permission.SEE_TEAM, Permission.SEE_PLATFORM},
-    GlobalRole.AUDITOR: set(Permission) - {Permission.LOOK_AFTER},
+    GlobalRole.AUDITOR: set(Permission) - {Permission.LOOK_AFTER, Permission.SET_UP},
 }
 
 

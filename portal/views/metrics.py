@@ -1,4 +1,5 @@
-"""Metrics for Prometheus: request times of this web server, and the syncs of all clusters from their rows.
+"""Metrics for Prometheus: request times of this web server, the syncs of all clusters from their rows, and how long
+identity providers' certificates last.
 
 Workers and the watcher leave rows, so one exporter tells of them too. Names of clusters and sources, never of teams.
 """
@@ -24,6 +25,8 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from accounts.models import IdentityProvider
+from accounts.saml.expiry import signing_certificates
 from jobs.sync import SOURCES
 from portal.middleware import is_loopback
 from portal.models import SourceState, SyncRun
@@ -48,6 +51,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     else:
         registry.register(REQUEST_SECONDS)
     registry.register(Syncs(timezone.now()))
+    registry.register(Certificates(timezone.now()))
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
@@ -135,3 +139,24 @@ def _gauge(name: str, text: str, *more: str) -> GaugeMetricFamily:
 
 def _seconds(since: datetime | None, now: datetime, *, otherwise: float) -> float:
     return otherwise if since is None else (now - since).total_seconds()
+
+
+class Certificates(Collector):
+    """Of enabled identity providers, in one query."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+
+    def collect(self) -> Iterator[Metric]:
+        left = GaugeMetricFamily(
+            "portal_identity_provider_certificate_seconds",
+            "Until the last signing certificate of the provider ends; below 0 once it has.",
+            labels=("provider",),
+        )
+        try:
+            for provider in IdentityProvider.objects.filter(enabled=True):
+                for last in signing_certificates(provider)[:1]:
+                    left.add_metric((provider.slug,), (last.ends - self.now).total_seconds())
+        except DatabaseFailure:
+            log.warning("metrics without identity providers: the database does not answer")
+        yield left

@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
+from accounts.saml.expiry import running_out
 from jobs.attention import Attention, attention
 from jobs.platform_now import Tree, trees_of
 from jobs.sync import SOURCES
@@ -15,6 +16,7 @@ from teams.access import require_platform_permission
 from teams.models import Cluster, NodeCapacity
 from teams.permissions import Permission
 from teams.queues import current_queues
+from teams.roles import roles_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,9 @@ def active_clusters(request: Request) -> Slugs:
 def overview(request: Request) -> HttpResponse:
     require_platform_permission(request, Permission.SEE_PLATFORM)
     clusters = [_cluster(request, cluster) for cluster in Cluster.objects.active()]
-    return render_live(request, "portal/overview.html", {"clusters": clusters})
+    sets_up = roles_of(request.user).everywhere(Permission.SET_UP)
+    certificates = running_out(request.facts.now) if sets_up else []
+    return render_live(request, "portal/overview.html", {"clusters": clusters, "certificates": certificates})
 
 
 def _cluster(request: Request, cluster: Cluster) -> ClusterOverview:

@@ -1,7 +1,7 @@
 """Who shares which cluster, and the dated facts about its queues and nodes."""
 
 from teams.models.clusters import Cluster
-from teams.models.groups import GroupMapping
+from teams.models.groups import GroupMapping, groups_of_nothing
 from teams.models.ledger import NodeCapacity, QuotaLine, SpecVersion
 from teams.models.people import Membership, PlatformRole
 from teams.models.teams import CostCentre, NamespaceBinding, Team, namespaces_of
@@ -20,5 +20,6 @@ __all__ = [
     "SpecVersion",
     "Team",
     "Terminal",
+    "groups_of_nothing",
     "namespaces_of",
 ]

@@ -36,7 +36,7 @@ NAMED = f"Preempted workload hyperpod-ns-zebra/zebra-job-7, hyperpod-ns-vision/v
 OF_ALL = f"{PREEMPTED}. {NAMED} of team Zebra Crossing, hyperpod-ns-research/research-job-7"
 PLATFORM_ONLY = {
     "overview", "all-workloads", "all-workloads-csv", "all-evictions", "all-evictions-csv", "victims", "borrowers",
-    "lending", "cluster", "gallery", "undelivered",
+    "lending", "cluster", "gallery", "undelivered", "identity",
 }  # fmt: skip
 NO_PAGES = {
     "sign-out", "sign-in-as", "set_language", "inbox-read", "notice-acknowledge", "channel-remove", "message-again",

@@ -86,6 +86,7 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "my-notices": (SIGN_IN, *(200,) * 8),
     "my-channels": (SIGN_IN, *(200,) * 8),
     "channel-remove 1": (SIGN_IN, *(405,) * 8),
+    "identity": (SIGN_IN, *(403,) * 5, 200, 403, 403),
     "undelivered": (SIGN_IN, *(403,) * 5, 200, 403, 403),
     "message-again 9c0f6c5e-0d0b-5f0e-8a55-6f1f0a9d2b11": (SIGN_IN, *(405,) * 8),
     "sign-in": (200,) * 9,

@@ -11,7 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from prometheus_client.parser import text_string_to_metric_families
 
+from accounts.models import IdentityProvider
 from portal.models import SourceState, SyncRun
+from tests.accounts.saml.idp import key_pair, metadata
 from tests.factories import ClusterFactory, TeamFactory
 from tests.people import People
 from tests.stories import minute
@@ -96,7 +98,7 @@ def test_as_many_queries_for_many_clusters_as_for_few(one: None) -> None:
         ClusterFactory(slug=f"gpu-{number}")
     with CaptureQueriesContext(connection) as queries:
         scrape()
-    assert len(queries) == 4
+    assert len(queries) == 5  # one of them for identity providers
 
 
 def test_requests_are_counted_by_view(people: People) -> None:
@@ -185,3 +187,14 @@ def test_this_machine_is_asked_by_its_own_name(host: str) -> None:
 @pytest.mark.parametrize("host", ["attacker.example", "attacker.example:8000", "10.0.0.1", "[", ""])
 def test_a_name_pointed_at_this_machine_reads_nothing(host: str) -> None:
     assert scrape(HTTP_HOST=host).status_code == 404
+
+
+def test_how_long_certificates_last(db: None) -> None:
+    text = metadata("https://corp.example.org", [key_pair(minute(100), days=20)[1]], "https://corp.example.org/sso")
+    for slug, enabled in (("corp", True), ("off", False)):
+        IdentityProvider.objects.create(
+            slug=slug, name=slug, metadata=text, groups_attribute="groups", signs_response=True, enabled=enabled
+        )
+    found = samples()
+    assert found["portal_identity_provider_certificate_seconds", "corp"] == 20 * 86400
+    assert ("portal_identity_provider_certificate_seconds", "off") not in found

@@ -1,0 +1,55 @@
+"""When the certificates run out with which an identity provider signs."""
+
+import base64
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.x509 import load_der_x509_certificate
+
+from accounts.models import IdentityProvider
+from accounts.saml.metadata import BadMetadata, read_metadata
+
+DAYS: Final = (7, 30, 60)
+"""How long before its end a certificate is told of, each time with more urgency."""
+
+
+@dataclass(frozen=True, slots=True)
+class SigningCertificate:
+    """One that its metadata names. `fingerprint`: how the SHA-256 of it begins, as consoles show it."""
+
+    fingerprint: str
+    begins: datetime
+    ends: datetime
+
+    def days_left(self, now: datetime) -> int:
+        """Whole ones; below zero once it has ended."""
+        return (self.ends - now).days
+
+    def warned(self, now: datetime) -> int | None:
+        """Within how many days it ends, one of DAYS; 0 if it has ended; None if that is far away."""
+        if self.ends <= now:
+            return 0
+        return next((days for days in DAYS if self.days_left(now) < days), None)
+
+
+def signing_certificates(provider: IdentityProvider) -> list[SigningCertificate]:
+    """The one that lasts longest first; none where there is no metadata or none that can be read."""
+    try:
+        found = read_metadata(provider.metadata).certificates if provider.metadata else ()
+    except BadMetadata:
+        return []
+    return sorted(map(_read, found), key=lambda each: each.ends, reverse=True)
+
+
+def _read(text: str) -> SigningCertificate:
+    certificate = load_der_x509_certificate(base64.b64decode(text))
+    fingerprint = certificate.fingerprint(SHA256()).hex(":").upper()[:23]
+    return SigningCertificate(fingerprint, certificate.not_valid_before_utc, certificate.not_valid_after_utc)
+
+
+def running_out(now: datetime) -> list[tuple[IdentityProvider, SigningCertificate]]:
+    """Enabled providers whose last certificate ends within sixty days or has ended. One query."""
+    found = [(each, signing_certificates(each)) for each in IdentityProvider.objects.filter(enabled=True)]
+    return [(each, last[0]) for each, last in found if last and last[0].warned(now) is not None]
