@@ -10,10 +10,11 @@ from onelogin.saml2.errors import OneLogin_Saml2_ValidationError as Invalid
 from onelogin.saml2.response import OneLogin_Saml2_Response as Response
 from onelogin.saml2.settings import OneLogin_Saml2_Settings as Settings
 from onelogin.saml2.utils import OneLogin_Saml2_Utils as Utils
+from onelogin.saml2.xml_utils import OneLogin_Saml2_XML as Xml
 
 from accounts.claims import Claims
 from accounts.saml.refusals import Reason, Refused
-from accounts.saml.shape import assertion_of
+from accounts.saml.shape import assertion_of, refuse_encrypted
 from accounts.saml.xml import Element, children, only, text
 
 LONGEST: Final = 1_500_000
@@ -46,7 +47,10 @@ def _parsed(sent: str, library: Settings) -> Response:
         raise Refused(Reason.TOO_LARGE)
     try:
         plain = base64.b64decode("".join(sent.split()), validate=True)
+        refuse_encrypted(Xml.to_etree(plain))  # which the library decrypts before anything can be looked at
         return Response(library, base64.b64encode(plain).decode())
+    except Refused:
+        raise
     except binascii.Error as error:
         raise Refused(Reason.MALFORMED, "not base64") from error
     except Exception as error:  # parsers raise whatever they like at what a stranger sends

@@ -11,13 +11,17 @@ _TRANSFORMS: Final = {
 }
 
 
+def refuse_encrypted(response: Element) -> None:
+    """Raises Refused if anything in it is."""
+    if any(children(response, f".//saml:Encrypted{what}") for what in ("Assertion", "ID", "Attribute")):
+        raise Refused(Reason.ENCRYPTED)
+
+
 def assertion_of(response: Element) -> Element:
     """Its one assertion. Raises Refused for every other shape than: a Response, in it one Assertion; a signature is a
     child of one of them, covers exactly its parent, and changes nothing but itself."""
     if response.tag != named("samlp:Response"):
         raise Refused(Reason.SHAPE, "not a response")
-    if children(response, ".//saml:EncryptedAssertion") or children(response, ".//saml:EncryptedID"):
-        raise Refused(Reason.ENCRYPTED)
     assertion = only(response, ".//saml:Assertion", Reason.SHAPE)
     if assertion.getparent() is not response:
         raise Refused(Reason.SHAPE, "the assertion is not the response's child")

@@ -320,6 +320,21 @@ def test_an_assertion_used_twice_is_refused(client: Client, corp: Idp) -> None:
     assert "already" in again.text
 
 
+@pytest.mark.parametrize("has_key", [False, True])
+@pytest.mark.parametrize("what", ["Assertion", "Attribute"])
+def test_what_is_encrypted(
+    client: Client, corp: Idp, keys: tuple[tuple[str, str], ...], settings: Any, what: str, has_key: bool
+) -> None:
+    """Found before the library tries to decrypt it; and groups that cannot be read are not no groups."""
+    if has_key:
+        settings.SAML_KEY, settings.SAML_CERTIFICATE = keys[1]
+    document = corp.response(begin(client, corp))
+    plain = find(document, f"//saml:{what}")
+    encrypted = etree.SubElement(plain.getparent(), f"{{{NAMES['saml']}}}Encrypted{what}")
+    encrypted.append(plain)
+    refused(client, corp, corp.signed(document, what=["response"]), "encrypted")
+
+
 MALFORMED = {
     "nothing": "",
     "not base64": "%%%%",
