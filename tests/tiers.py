@@ -12,9 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.cluster import build
+from tests.idp import simplesamlphp
 from tests.servers import postgresql, postgresql_binary
 
-SLOW_MARKS = "cluster or browser or services or crawl"
+SLOW_MARKS = "cluster or browser or services or crawl or idp"
 PAGES = "tests/pages"
 ON_ALL_CORES = ("-n", "auto")
 LEDGER_TESTS = ("tests/portal", "tests/accounts", "tests/teams", "tests/notices", "tests/jobs", PAGES)
@@ -69,6 +70,12 @@ def missing_cluster() -> str:
     return "" if shutil.which("go") else "Go is not installed, and the control plane is not built yet."
 
 
+def missing_idp() -> str:
+    if not simplesamlphp.SITE.exists():
+        return "SimpleSAMLphp is not installed."
+    return missing_program("php", "chromium")()
+
+
 def missing_program(*names: str) -> Callable[[], str]:
     def missing() -> str:
         absent = [name for name in names if not shutil.which(name)]
@@ -88,6 +95,7 @@ TIERS = (
     ),
     Tier("services", missing_program("redis-server"), lambda: pytest("-m", "services")),
     Tier("browser", missing_program("chromium"), lambda: pytest("-m", "browser")),
+    Tier("idp", missing_idp, lambda: pytest("tests/idp", "-m", "idp")),
     Tier("cluster", missing_cluster, build_and_run_cluster),
 )
 

@@ -1,25 +1,16 @@
 """Debian's Chromium on a running portal with the emulated cluster."""
 
-import shutil
 from collections.abc import Iterator
 from typing import Any, Protocol
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 from tests.browser.addresses import one_of_each
 from tests.browser.cluster import EmulatedCluster
+from tests.chromium import chromium
 from tests.services.portal import RunningPortal, wait_until
 
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 TEAMS = ("research", "language", "vision", "serving")
 REFUSALS = ("Failed to load resource", "htmx:")  # what Chromium and htmx say of answers from 400 on, and of none
 
@@ -70,10 +61,8 @@ def addresses(portal: RunningPortal) -> Addresses:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
-        yield chromium
-        chromium.close()
+    with chromium() as running:
+        yield running
 
 
 class Visit(Protocol):

@@ -1,0 +1,93 @@
+"""Debian's SimpleSAMLphp and the portal's web server, with Chromium between them."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from tests.accounts.saml.idp import key_pair
+from tests.chromium import chromium
+from tests.idp.portal import SamlPortal
+from tests.idp.simplesamlphp import SimpleSamlPhp
+
+SLUGS = ("corp", "labs")
+"""Of corp every message is signed; of labs at least the assertion."""
+PEOPLE = {
+    "ana": {
+        "uid": ["ana-0001"],
+        "email": ["ana@example.org"],
+        "displayName": ["Ana Lima"],
+        "groups": ["g-research", "g-of-nothing"],
+    }
+}
+
+
+@pytest.fixture(scope="session")
+def pairs() -> list[tuple[str, str]]:
+    return [key_pair(datetime.now(UTC)) for _ in range(2)]
+
+
+@pytest.fixture(scope="session")
+def idp_server(tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]]) -> Iterator[SimpleSamlPhp]:
+    server = SimpleSamlPhp(tmp_path_factory.mktemp("idp") / "idp", pairs)
+    server.reset(PEOPLE, [])
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def portal(tmp_path_factory: pytest.TempPathFactory, idp_server: SimpleSamlPhp) -> Iterator[SamlPortal]:
+    running = SamlPortal(tmp_path_factory.mktemp("portal"))
+    try:
+        running.prepare()
+        entry = {"metadata_url": idp_server.metadata_url}
+        running.connect(
+            corp={**entry, "name": "Example Corp"},
+            labs={**entry, "name": "Example Labs", "signs_response": False},
+            late={"metadata_url": "http://127.0.0.1:1/", "name": "Late"},
+        )
+        running.read_metadata()
+        running.start("web")
+        yield running
+    finally:
+        running.stop_all()
+
+
+@pytest.fixture
+def idp(idp_server: SimpleSamlPhp, portal: SamlPortal) -> SimpleSamlPhp:
+    """As it is at first: it knows the portal and Ana."""
+    idp_server.reset(PEOPLE, [portal.saml_address(slug) for slug in SLUGS])
+    return idp_server
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with chromium() as running:
+        yield running
+
+
+NewBrowser: TypeAlias = Callable[[], BrowserContext]
+
+
+@pytest.fixture
+def new_browser(browser: Browser, portal: SamlPortal) -> Iterator[NewBrowser]:
+    """One that nobody signed in with."""
+    contexts: list[BrowserContext] = []
+
+    def open_browser() -> BrowserContext:
+        contexts.append(browser.new_context(base_url=portal.address, locale="en"))
+        return contexts[-1]
+
+    yield open_browser
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def page(new_browser: NewBrowser, idp: SimpleSamlPhp) -> Page:
+    return new_browser().new_page()

@@ -1,0 +1,35 @@
+"""The way of a person through the portal, their identity provider, and back."""
+
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page
+
+from tests.idp.portal import SamlPortal
+from tests.idp.simplesamlphp import PASSWORD
+
+
+def give_password(page: Page, portal: SamlPortal, who: str = "ana") -> None:
+    """At the identity provider, until the portal's answer is there."""
+    page.fill("[name=username]", who)
+    page.fill("[name=password]", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{portal.address}/**")
+
+
+def sign_in(page: Page, portal: SamlPortal, slug: str = "corp", target: str = "/me/") -> None:
+    page.goto(f"/saml/{slug}/login/?{urlencode({'next': target})}")
+    give_password(page, portal)
+
+
+def status(page: Page, path: str, *, part: bool = False) -> int:
+    """Of the portal's answer in this browser; `part`: as the page's script asks for what changed."""
+    headers = {"HX-Request": "true", "HX-Current-URL": path} if part else {}
+    return page.request.get(path, headers=headers, max_redirects=0).status
+
+
+def is_signed_in(page: Page) -> bool:
+    return status(page, "/me/") == 200
+
+
+def told(page: Page) -> str:
+    return page.locator("main").inner_text()

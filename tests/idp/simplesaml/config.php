@@ -1,0 +1,27 @@
+<?php
+$options = require __DIR__ . '/options.php';
+$config = [
+    'baseurlpath' => $options['address'],
+    'certdir' => $options['folder'],
+    'datadir' => $options['folder'],
+    'loggingdir' => $options['folder'],
+    'tempdir' => $options['folder'] . 'tmp',
+    'metadatadir' => __DIR__,
+    'metadata.sources' => [['type' => 'flatfile']],
+    'trusted.url.domains' => null,
+    'secretsalt' => 'a salt for tests',
+    'auth.adminpassword' => bin2hex(random_bytes(20)),
+    'technicalcontact_email' => 'na@example.org',
+    'timezone' => 'UTC',
+    'language.default' => 'en',
+    'logging.handler' => 'file',
+    'logging.level' => 6,
+    'enable.saml20-idp' => true,
+    'module.enable' => ['core' => true, 'exampleauth' => true, 'saml' => true],
+    'store.type' => 'phpsession',
+    'session.duration' => $options['session_seconds'],
+    'session.cookie.secure' => false,
+    'session.cookie.samesite' => null,
+    'session.phpsession.cookiename' => 'idp',
+    'session.phpsession.savepath' => $options['folder'] . 'tmp',
+];

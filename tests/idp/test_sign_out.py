@@ -1,0 +1,41 @@
+"""Sessions that end: here, and at the identity provider."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.idp.journey import is_signed_in, sign_in, told
+from tests.idp.portal import SamlPortal
+from tests.idp.simplesamlphp import SimpleSamlPhp
+
+pytestmark = pytest.mark.idp
+
+
+def sign_out_there(page: Page, portal: SamlPortal, idp: SimpleSamlPhp) -> None:
+    """The identity provider asks the portal first, by way of the browser."""
+    page.goto(f"{idp.address}saml2/idp/SingleLogoutService.php?ReturnTo={portal.address}/sign-in/?choose=1")
+
+
+def test_signing_out_says_what_lives_on_there(page: Page, portal: SamlPortal) -> None:
+    sign_in(page, portal)
+    page.locator("form[action='/sign-out/'] button").first.click()
+    expect(page.locator("main")).to_contain_text("At Example Corp you are still signed in")
+    assert not is_signed_in(page)
+    page.get_by_role("link", name="Example Corp").click()
+    page.wait_for_url(f"{portal.address}/**")
+    assert is_signed_in(page), "without a password, as the page said"
+
+
+def test_a_signed_request_of_the_provider_ends_the_session(page: Page, portal: SamlPortal, idp: SimpleSamlPhp) -> None:
+    sign_in(page, portal)
+    sign_out_there(page, portal, idp)
+    assert page.url == f"{portal.address}/sign-in/?choose=1", "by way of the portal and the provider"
+    assert not is_signed_in(page)
+
+
+def test_one_that_is_not_signed_ends_nothing(page: Page, portal: SamlPortal, idp: SimpleSamlPhp) -> None:
+    idp.set(idp={"sign.logout": False, "redirect.sign": False})
+    sign_in(page, portal)
+    sign_out_there(page, portal, idp)
+    assert "You are signed in as before" in told(page)
+    assert is_signed_in(page)
+    assert 'detail="not signed"' in portal.last_refusal()
