@@ -1,17 +1,22 @@
 """Writes to people: keyword-only, in one transaction, audited."""
 
-from datetime import datetime
-from typing import Any
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
 from django.dispatch import Signal
 
+from accounts.bearer import digest, new_secret
 from accounts.claims import Claims
 from accounts.groups import keep_groups
-from accounts.models import IdentityProvider, User
+from accounts.models import ApiToken, IdentityProvider, Scope, User
 from portal import audit
+
+_PREFIX: Final = "hpp"
+_USES_APART: Final = timedelta(minutes=1)
 
 arriving = Signal()
 """Sent with `user` before their groups change; receivers return what is called with `provider` and `now` after it."""
@@ -45,10 +50,38 @@ def arrive(*, user: User, provider: IdentityProvider, claims: Claims, now: datet
 
 @transaction.atomic
 def end_access(*, user: User, by: str, now: datetime) -> None:
-    """Ends every session of the person, at its next request. To archive them is the caller's."""
+    """Ends every token of the person, and every session at its next request. To archive them is the caller's."""
     user.set_unusable_password()  # a new one each time; sessions hold a digest of it
     user.save(update_fields=["password"])
+    ApiToken.objects.kept().filter(user=user).update(ended_at=now)
     audit.record("access.ended", target=f"person/{user.username}", by=by, now=now)
+
+
+@transaction.atomic
+def make_token(*, user: User, name: str, scopes: Collection[Scope], days: int, now: datetime) -> str:
+    """A token that expires in so many days; gives its secret, which nobody can read again."""
+    secret = new_secret(_PREFIX)
+    given = {"name": name, "scopes": sorted(scopes), "expires_at": now + timedelta(days=days)}
+    token = ApiToken.objects.create(user=user, digest=digest(secret), made_at=now, **given)
+    _record("token.made", token, now, scopes=sorted(scopes), days=days)
+    return secret
+
+
+@transaction.atomic
+def end_token(*, token: ApiToken, now: datetime) -> None:
+    """By its person."""
+    ApiToken.objects.filter(pk=token.pk).update(ended_at=now)
+    _record("token.ended", token, now)
+
+
+def note_use(*, token: ApiToken, address: str, now: datetime) -> None:
+    """Written at most once a minute. Not audited: programs ask all day."""
+    if token.last_used_at is None or now - token.last_used_at >= _USES_APART:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now, last_used_from=address)
+
+
+def _record(event: str, token: ApiToken, now: datetime, **details: Any) -> None:
+    audit.record(event, target=f"token/{token.pk}", by=token.user.username, now=now, name=token.name, **details)
 
 
 def _describe(user: User, claims: Claims) -> None:

@@ -1,11 +1,15 @@
 """Forms about people."""
 
 from functools import cache
-from typing import Any
+from typing import Any, Final
 from zoneinfo import available_timezones
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Scope
+
+LONGEST_DAYS: Final = 365
 
 
 @cache
@@ -30,6 +34,22 @@ class PreferencesForm(forms.Form):
         if name and name not in zones():
             raise forms.ValidationError(_("There is no such time zone. Choose one from the list."))
         return name
+
+
+class TokenForm(forms.Form):
+    """A new API token."""
+
+    name = forms.CharField(
+        label=_("Name"), max_length=60, help_text=_("Where it will be used, such as “nightly report”.")
+    )
+    scopes = forms.MultipleChoiceField(label=_("What it may be used for"), choices=Scope.choices)
+    days = forms.IntegerField(
+        label=_("Expires after so many days"),
+        min_value=1,
+        max_value=LONGEST_DAYS,
+        initial=90,
+        help_text=_("365 at most."),
+    )
 
 
 def preferences_of(user: Any) -> dict[str, Any]:

@@ -65,6 +65,7 @@ MIDDLEWARE = [
     "portal.middleware.no_null_characters",
     "portal.middleware.sign_in_for_parts",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "accounts.tokens.sign_in_by_token",
     "allauth.account.middleware.AccountMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "accounts.zones.show_in_readers_zone",

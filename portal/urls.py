@@ -16,6 +16,7 @@ from portal.views.lending import lending
 from portal.views.me import me
 from portal.views.my_channels import channel_remove, my_channels
 from portal.views.my_notices import my_notices
+from portal.views.my_tokens import my_tokens, token_end
 from portal.views.node import node_page
 from portal.views.overview import overview
 from portal.views.search import search_page
@@ -59,6 +60,8 @@ urlpatterns = [
     path("me/notices/", my_notices, name="my-notices"),
     path("me/channels/", my_channels, name="my-channels"),
     path("me/channels/<int:channel>/remove/", channel_remove, name="channel-remove"),
+    path("me/tokens/", my_tokens, name="my-tokens"),
+    path("me/tokens/<int:token>/end/", token_end, name="token-end"),
     path("platform/", overview, name="overview"),
     path("platform/workloads/", all_workloads, name="all-workloads"),
     path("platform/workloads.csv", all_workloads_csv, name="all-workloads-csv"),

@@ -39,7 +39,7 @@
       await navigator.clipboard.writeText(button.dataset.copy);
       button.classList.add("is-done");
       setTimeout(() => button.classList.remove("is-done"), 2000);
-      say(`${texts.copied}: ${button.dataset.copy}`);
+      say(`${texts.copied}: ${button.dataset.called || button.dataset.copy}`);
     } catch {
       say(texts.failed);
     }

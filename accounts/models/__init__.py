@@ -3,13 +3,16 @@
 from accounts.models.identity import GroupClaim, IdentityProvider, IdpGroup, IdpMembership, UsedAssertion
 from accounts.models.limits import RequestCount
 from accounts.models.people import User, UserManager
+from accounts.models.tokens import ApiToken, Scope
 
 __all__ = [
+    "ApiToken",
     "GroupClaim",
     "IdentityProvider",
     "IdpGroup",
     "IdpMembership",
     "RequestCount",
+    "Scope",
     "UsedAssertion",
     "User",
     "UserManager",

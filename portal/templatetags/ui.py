@@ -56,11 +56,13 @@ def as_of(value: datetime, now: datetime) -> SafeString:
 
 @register.simple_tag
 def copy(text: str, called: str = "") -> SafeString:
-    """A button that copies the text, and says so. `called`: what to call a text that is too long to be read out."""
+    """A button that copies the text, and says so. `called`: what to call a text that is too long, or too secret, to be
+    read out."""
     label = gettext("Copy %(text)s") % {"text": called or text}
+    name = format_html(' data-called="{}"', called) if called else ""
     return format_html(
-        '<button class="copy" type="button" data-copy="{}">{}<span class="visually-hidden">{}</span></button>',
-        text, icon("copy"), label,
+        '<button class="copy" type="button" data-copy="{}"{}>{}<span class="visually-hidden">{}</span></button>',
+        text, name, icon("copy"), label,
     )  # fmt: skip
 
 

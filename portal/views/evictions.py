@@ -12,7 +12,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from accounts.models import Scope
 from accounts.requests import Request
+from accounts.tokens import answers_tokens
 from jobs.addresses import PER_PAGE, Age, page_links
 from jobs.eviction_csv import csv_lines
 from jobs.eviction_filter import Column, EvictionFilter, SumBy, read_filter
@@ -52,12 +54,14 @@ def all_evictions(request: Request) -> HttpResponse:
 
 
 @require_safe
+@answers_tokens(Scope.READ)
 def team_evictions_csv(request: Request, slug: str) -> HttpResponseBase:
     get_team_or_404(request, slug)
     return _csv(request, reach_of_team(slug), f"{slug}-evictions.csv")
 
 
 @require_safe
+@answers_tokens(Scope.READ)
 def all_evictions_csv(request: Request) -> HttpResponseBase:
     require_platform_permission(request, Permission.SEE_PLATFORM)
     return _csv(request, reach_of_all(), "all-evictions.csv")

@@ -7,7 +7,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from accounts.models import Scope
 from accounts.requests import Request
+from accounts.tokens import answers_tokens
 from jobs.addresses import PER_PAGE, page_links
 from jobs.sync import LIVE
 from jobs.workload_csv import csv_lines
@@ -41,12 +43,14 @@ def all_workloads(request: Request) -> HttpResponse:
 
 
 @require_safe
+@answers_tokens(Scope.READ)
 def team_workloads_csv(request: Request, slug: str) -> HttpResponseBase:
     get_team_or_404(request, slug)
     return _csv(request, reach_of_team(slug), f"{slug}-jobs.csv")
 
 
 @require_safe
+@answers_tokens(Scope.READ)
 def all_workloads_csv(request: Request) -> HttpResponseBase:
     require_platform_permission(request, Permission.SEE_PLATFORM)
     return _csv(request, reach_of_all(), "all-jobs.csv")

@@ -40,7 +40,7 @@ PLATFORM_ONLY = {
 }  # fmt: skip
 NO_PAGES = {
     "sign-out", "sign-in-as", "set_language", "inbox-read", "notice-acknowledge", "channel-remove", "message-again",
-    "saml-login", "saml-acs", "saml-finish", "saml-logout", "saml-metadata",
+    "token-end", "saml-login", "saml-acs", "saml-finish", "saml-logout", "saml-metadata",
 }  # fmt: skip
 
 WORDS = {
@@ -104,6 +104,7 @@ def night(zoo: World, jobs: dict[str, Job], people: People, tmp_path: Path, sett
         "notice": [str(key) for key in Notice.objects.values_list("pk", flat=True)],
         "message": [UNKNOWN_UID],
         "channel": ["1"],
+        "token": ["1"],
         "uid": [*Workload.objects.values_list("uid", flat=True), UNKNOWN_UID],
     }
     yield Night(people, keeper, addresses(values) | {f"/search/?q={text}": "search" for text in OF_EVERYBODY})

@@ -84,6 +84,7 @@ def fill(zoo: World) -> Callable[[int], None]:
         ("stranger", "/", 12),
         ("member", "/inbox/", 12),
         ("platform_admin", "/inbox/", 12),
+        ("member", "/me/tokens/", 12),
     ],
 )
 def test_as_many_queries_for_many_rows_as_for_few(

@@ -8,6 +8,8 @@ from django.conf import settings
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from accounts.actions import make_token
+from accounts.models import Scope, User
 from jobs.models import Eviction
 from tests.pages.reading import steady, visit
 from tests.people import People
@@ -21,83 +23,90 @@ pytestmark = pytest.mark.django_db
 ROLES = (
     "nobody", "stranger", "member", "viewer", "neighbour", "team_admin", "platform_admin", "finops", "auditor",
 )  # fmt: skip
+TOKENS = tuple(f"token to {scope}" for scope in Scope)
+"""Of the platform admin, each with one scope."""
 SIGN_IN, HOME = "to sign in", "to a page"
+NONE = (403, 403, 403, 403)
+"""No token is answered, whoever's it is."""
+READS = (200, *NONE[1:])
 MATRIX: dict[str, tuple[object, ...]] = {
-    "home": (SIGN_IN, 200, HOME, HOME, HOME, 200, HOME, HOME, HOME),
-    "team research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
-    "team vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
-    "team unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404),
-    "team-usage research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
-    "team-usage vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
-    "team-usage unknown": (SIGN_IN, *(404,) * 8),
-    "team-terminal research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
-    "team-terminal vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
-    "team-terminal unknown": (SIGN_IN, *(404,) * 8),
-    "team-kubeconfig research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
-    "team-kubeconfig vision": (SIGN_IN, *(404,) * 8),
-    "team-kubeconfig unknown": (SIGN_IN, *(404,) * 8),
-    "team-workloads research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
-    "team-workloads vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
-    "team-workloads unknown": (SIGN_IN, *(404,) * 8),
-    "team-workloads-csv research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
-    "team-workloads-csv vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
-    "team-workloads-csv unknown": (SIGN_IN, *(404,) * 8),
-    "team-evictions research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
-    "team-evictions vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
-    "team-evictions unknown": (SIGN_IN, *(404,) * 8),
-    "team-evictions-csv research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
-    "team-evictions-csv vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
-    "team-evictions-csv unknown": (SIGN_IN, *(404,) * 8),
-    "team-lost research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
-    "team-lost vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
-    "team-lost unknown": (SIGN_IN, *(404,) * 8),
-    "eviction research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
-    "eviction vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
-    "eviction unknown": (SIGN_IN, *(404,) * 8),
-    "workload research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
-    "workload vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
-    "workload unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404),
-    "workload-pods research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 404, 200),
-    "workload-pods vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 404, 200),
-    "workload-events research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 404, 200),
-    "workload-events vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 404, 200),
-    "workload-manifest research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 404, 200),
-    "workload-manifest vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 404, 200),
-    "workload-manifest unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404),
-    "search": (SIGN_IN, *(200,) * 8),
-    "overview": (SIGN_IN, 403, 403, 403, 403, 403, 200, 200, 200),
-    "all-workloads": (SIGN_IN, *(403,) * 5, 200, 200, 200),
-    "all-workloads-csv": (SIGN_IN, *(403,) * 5, 200, 200, 200),
-    "all-evictions": (SIGN_IN, *(403,) * 5, 200, 200, 200),
-    "all-evictions-csv": (SIGN_IN, *(403,) * 5, 200, 200, 200),
-    "victims": (SIGN_IN, *(403,) * 5, 200, 200, 200),
-    "borrowers": (SIGN_IN, *(403,) * 5, 200, 200, 200),
-    "lending": (SIGN_IN, *(403,) * 5, 200, 200, 200),
-    "cluster gpu-one": (SIGN_IN, 403, 403, 403, 403, 403, 200, 200, 200),
-    "cluster unknown": (SIGN_IN, 403, 403, 403, 403, 403, 404, 404, 404),
-    "node research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200),
-    "node vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200),
-    "node unknown": (SIGN_IN, *(404,) * 8),
-    "gallery": (SIGN_IN, *(200,) * 8),
-    "inbox": (SIGN_IN, *(200,) * 8),
-    "inbox-read": (SIGN_IN, *(405,) * 8),
-    "notice-acknowledge 9c0f6c5e-0d0b-5f0e-8a55-6f1f0a9d2b11": (SIGN_IN, *(405,) * 8),
-    "me": (SIGN_IN, *(200,) * 8),
-    "my-notices": (SIGN_IN, *(200,) * 8),
-    "my-channels": (SIGN_IN, *(200,) * 8),
-    "channel-remove 1": (SIGN_IN, *(405,) * 8),
-    "identity": (SIGN_IN, *(403,) * 5, 200, 403, 403),
-    "undelivered": (SIGN_IN, *(403,) * 5, 200, 403, 403),
-    "message-again 9c0f6c5e-0d0b-5f0e-8a55-6f1f0a9d2b11": (SIGN_IN, *(405,) * 8),
-    "sign-in": (200,) * 9,
-    "sign-out": (SIGN_IN, *(405,) * 8),
-    "sign-in-as": (405,) * 9,
-    "set_language": (HOME,) * 9,
-    "saml-login unknown": (404,) * 9,
-    "saml-acs unknown": (404,) * 9,
-    "saml-finish unknown": (404,) * 9,
-    "saml-logout unknown": (404,) * 9,
-    "saml-metadata unknown": (404,) * 9,
+    "home": (SIGN_IN, 200, HOME, HOME, HOME, 200, HOME, HOME, HOME, *NONE),
+    "team research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200, *NONE),
+    "team vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200, *NONE),
+    "team unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404, *NONE),
+    "team-usage research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200, *NONE),
+    "team-usage vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200, *NONE),
+    "team-usage unknown": (SIGN_IN, *(404,) * 8, *NONE),
+    "team-terminal research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200, *NONE),
+    "team-terminal vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200, *NONE),
+    "team-terminal unknown": (SIGN_IN, *(404,) * 8, *NONE),
+    "team-kubeconfig research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200, *NONE),
+    "team-kubeconfig vision": (SIGN_IN, *(404,) * 8, *NONE),
+    "team-kubeconfig unknown": (SIGN_IN, *(404,) * 8, *NONE),
+    "team-workloads research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200, *NONE),
+    "team-workloads vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200, *NONE),
+    "team-workloads unknown": (SIGN_IN, *(404,) * 8, *NONE),
+    "team-workloads-csv research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200, *READS),
+    "team-workloads-csv vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200, *READS),
+    "team-workloads-csv unknown": (SIGN_IN, *(404,) * 8, 404, *NONE[1:]),
+    "team-evictions research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200, *NONE),
+    "team-evictions vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200, *NONE),
+    "team-evictions unknown": (SIGN_IN, *(404,) * 8, *NONE),
+    "team-evictions-csv research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200, *READS),
+    "team-evictions-csv vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200, *READS),
+    "team-evictions-csv unknown": (SIGN_IN, *(404,) * 8, 404, *NONE[1:]),
+    "team-lost research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200, *NONE),
+    "team-lost vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200, *NONE),
+    "team-lost unknown": (SIGN_IN, *(404,) * 8, *NONE),
+    "eviction research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200, *NONE),
+    "eviction vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200, *NONE),
+    "eviction unknown": (SIGN_IN, *(404,) * 8, *NONE),
+    "workload research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200, *NONE),
+    "workload vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200, *NONE),
+    "workload unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404, *NONE),
+    "workload-pods research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 404, 200, *NONE),
+    "workload-pods vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 404, 200, *NONE),
+    "workload-events research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 404, 200, *NONE),
+    "workload-events vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 404, 200, *NONE),
+    "workload-manifest research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 404, 200, *NONE),
+    "workload-manifest vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 404, 200, *NONE),
+    "workload-manifest unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404, *NONE),
+    "search": (SIGN_IN, *(200,) * 8, *NONE),
+    "overview": (SIGN_IN, 403, 403, 403, 403, 403, 200, 200, 200, *NONE),
+    "all-workloads": (SIGN_IN, *(403,) * 5, 200, 200, 200, *NONE),
+    "all-workloads-csv": (SIGN_IN, *(403,) * 5, 200, 200, 200, *READS),
+    "all-evictions": (SIGN_IN, *(403,) * 5, 200, 200, 200, *NONE),
+    "all-evictions-csv": (SIGN_IN, *(403,) * 5, 200, 200, 200, *READS),
+    "victims": (SIGN_IN, *(403,) * 5, 200, 200, 200, *NONE),
+    "borrowers": (SIGN_IN, *(403,) * 5, 200, 200, 200, *NONE),
+    "lending": (SIGN_IN, *(403,) * 5, 200, 200, 200, *NONE),
+    "cluster gpu-one": (SIGN_IN, 403, 403, 403, 403, 403, 200, 200, 200, *NONE),
+    "cluster unknown": (SIGN_IN, 403, 403, 403, 403, 403, 404, 404, 404, *NONE),
+    "node research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 200, 200, *NONE),
+    "node vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 200, 200, *NONE),
+    "node unknown": (SIGN_IN, *(404,) * 8, *NONE),
+    "gallery": (SIGN_IN, *(200,) * 8, *NONE),
+    "inbox": (SIGN_IN, *(200,) * 8, *NONE),
+    "inbox-read": (SIGN_IN, *(405,) * 8, *NONE),
+    "notice-acknowledge 9c0f6c5e-0d0b-5f0e-8a55-6f1f0a9d2b11": (SIGN_IN, *(405,) * 8, *NONE),
+    "me": (SIGN_IN, *(200,) * 8, *NONE),
+    "my-notices": (SIGN_IN, *(200,) * 8, *NONE),
+    "my-channels": (SIGN_IN, *(200,) * 8, *NONE),
+    "channel-remove 1": (SIGN_IN, *(405,) * 8, *NONE),
+    "identity": (SIGN_IN, *(403,) * 5, 200, 403, 403, *NONE),
+    "my-tokens": (SIGN_IN, *(200,) * 8, *NONE),
+    "token-end 1": (SIGN_IN, *(405,) * 8, *NONE),
+    "undelivered": (SIGN_IN, *(403,) * 5, 200, 403, 403, *NONE),
+    "message-again 9c0f6c5e-0d0b-5f0e-8a55-6f1f0a9d2b11": (SIGN_IN, *(405,) * 8, *NONE),
+    "sign-in": (200,) * 13,
+    "sign-out": (SIGN_IN, *(405,) * 8, *NONE),
+    "sign-in-as": (405,) * 13,
+    "set_language": (HOME,) * 13,
+    "saml-login unknown": (404,) * 13,
+    "saml-acs unknown": (404,) * 13,
+    "saml-finish unknown": (404,) * 13,
+    "saml-logout unknown": (404,) * 13,
+    "saml-metadata unknown": (404,) * 13,
 }
 
 
@@ -134,8 +143,26 @@ def outcome(response: Any) -> object:
 
 @pytest.mark.parametrize("entry", MATRIX)
 def test_who_gets_what(everything: World, people: People, entry: str) -> None:
-    found = [outcome(visit(getattr(people, role, None), address(entry))) for role in ROLES]
-    assert dict(zip(ROLES, found, strict=True)) == dict(zip(ROLES, MATRIX[entry], strict=True))
+    found = {role: outcome(visit(getattr(people, role, None), address(entry))) for role in ROLES}
+    found |= {f"token to {scope}": by_token(people.platform_admin, address(entry), scope) for scope in Scope}
+    assert found == dict(zip((*ROLES, *TOKENS), MATRIX[entry], strict=True))
+
+
+@pytest.mark.parametrize("entry", [entry for entry, row in MATRIX.items() if row[-4:] != NONE and row[0] == SIGN_IN])
+def test_a_token_to_read_is_given_what_its_person_is_given(everything: World, people: People, entry: str) -> None:
+    found = {role: by_token(getattr(people, role), address(entry), Scope.READ) for role in ROLES[1:]}
+    assert found == dict(zip(ROLES[1:], MATRIX[entry][1:9], strict=True))
+
+
+def by_token(user: User, url: str, scope: Scope, method: str = "get") -> object:
+    secret = make_token(user=user, name="a program", scopes=[scope], days=1, now=START)
+    return outcome(getattr(Client(), method)(url, headers={"Authorization": f"Bearer {secret}"}))
+
+
+@pytest.mark.parametrize("entry", [entry for entry, row in MATRIX.items() if row[0] == SIGN_IN])
+def test_no_token_writes_anything(everything: World, people: People, entry: str) -> None:
+    for method in ("post", "put", "patch", "delete"):
+        assert by_token(people.platform_admin, address(entry), Scope.READ, method) == 405
 
 
 @pytest.mark.parametrize("role", ["platform_admin", "finops", "auditor"])
@@ -176,7 +203,8 @@ def test_a_role_that_was_taken_is_gone_at_the_next_request(people: People) -> No
 
 
 @pytest.mark.parametrize(
-    "entry", [e for e in MATRIX if MATRIX[e][6] == 200 and e not in ("sign-in", "me", "my-notices", "my-channels")]
+    "entry",
+    [e for e in MATRIX if MATRIX[e][6] == 200 and e not in ("sign-in", "me", "my-notices", "my-channels", "my-tokens")],
 )
 def test_pages_are_read_only(everything: World, people: People, entry: str) -> None:
     client = Client()
