@@ -16,7 +16,9 @@ from accounts.saml.refusals import Reason, Refused
 def answer_logout(request: HttpRequest, provider: IdentityProvider, session: Mapping[str, str], now: datetime) -> str:
     """Where to send the browser with our answer; empty if the provider takes none. Raises Refused.
 
-    The portal sends no such requests, so that every response is one that nobody asked for.
+    Without a session here, which may have ended before, the answer is the same: else the provider's own logout would
+    stop at the portal, and what it began elsewhere would live on. The portal sends no requests, so that every response
+    is one that nobody asked for.
     """
     sent = request.GET.dict()
     if "SAMLResponse" in sent or not all(sent.get(name) for name in ("SAMLRequest", "Signature", "SigAlg")):
@@ -26,7 +28,8 @@ def answer_logout(request: HttpRequest, provider: IdentityProvider, session: Map
     received |= {"query_string": request.META.get("QUERY_STRING", ""), "validate_signature_from_qs": True}
     auth = Auth(received, config)
     address = _processed(auth)
-    _check_session(auth.get_last_request_xml(), config["sp"]["privateKey"], session)
+    if session:
+        _check_session(auth.get_last_request_xml(), config["sp"]["privateKey"], session)
     return address if config["idp"].get("singleLogoutService") else ""
 
 
@@ -43,5 +46,5 @@ def _processed(auth: Auth) -> str:
 def _check_session(xml: Any, key: str, session: Mapping[str, str]) -> None:
     name_id = LogoutRequest.get_nameid(xml, key or None)
     indexes = LogoutRequest.get_session_indexes(xml)
-    if not session or name_id != session["name_id"] or session["session_index"] not in indexes:
+    if name_id != session["name_id"] or session["session_index"] not in indexes:
         raise Refused(Reason.LOGOUT, "of another session")

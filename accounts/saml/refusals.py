@@ -43,13 +43,18 @@ class Refused(Exception):
         self.reason, self.detail = reason, detail
 
     @property
+    def is_of_logout(self) -> bool:
+        """Whether nobody wanted to sign in."""
+        return self.reason is Reason.LOGOUT
+
+    @property
     def sentence(self) -> Promise:
         return _SENTENCES.get(self.reason, _OTHERWISE)
 
 
 _OTHERWISE: Final = _(
     "What the identity provider sent could not be accepted. Start again; if that does not help, tell the platform "
-    "admin the reason and the time."
+    "admin."
 )
 _AGAIN: Final = _("This sign-in took more than ten minutes, or it was begun in another browser. Start again.")
 _SENTENCES: Final[dict[Reason, Promise]] = {
@@ -73,6 +78,12 @@ _SENTENCES: Final[dict[Reason, Promise]] = {
     ),
     Reason.ENCRYPTED: _("The identity provider encrypts what it says. The platform admin has to turn that off there."),
     Reason.ARCHIVED: _("Your access to the portal has ended. Ask the platform admin if you need it again."),
-    Reason.NO_METADATA: _("The portal has not read yet how to reach this identity provider. Try again in a minute."),
-    Reason.LOGOUT: _("This is no request to end your session. You are signed in as before."),
+    Reason.NO_METADATA: _(
+        "The portal does not know yet how to reach this identity provider: it asks every 15 minutes. If this stays so, "
+        "tell the platform admin."
+    ),
+    Reason.LOGOUT: _(
+        "The identity provider's request to end your session is not signed, or not about this session. Nothing has "
+        "changed. To end your session here, choose Sign out in the portal."
+    ),
 }

@@ -53,7 +53,8 @@ def _guarded(view: View) -> View:
             return view(request, provider)
         except Refused as refused:
             log.warning("sign-in refused", provider=slug, reason=str(refused.reason), detail=refused.detail)
-            told = {"refused": refused, "provider": provider}
+            request_id = structlog.contextvars.get_contextvars().get("request_id", "")
+            told = {"refused": refused, "provider": provider, "request_id": request_id}
             return render(request, "portal/sign_in_refused.html", told, status=403)
 
     return guarded
@@ -106,7 +107,8 @@ def saml_logout(request: HttpRequest, provider: IdentityProvider) -> HttpRespons
     session = request.session.get(SESSION_KEY, {})
     ours = session if session.get("provider") == provider.slug else {}
     address = answer_logout(request, provider, ours, timezone.now())
-    end_session(request)
+    if ours:
+        end_session(request)
     return redirect(address or "sign-in")
 
 

@@ -53,4 +53,4 @@ def test_a_provider_that_was_never_read_is_no_choice(page: Page, portal: SamlPor
     page.goto("/sign-in/")
     assert "Late" not in told(page)
     page.goto("/saml/late/login/")
-    assert "has not read yet how to reach this identity provider" in told(page)
+    assert "does not know yet how to reach this identity provider" in told(page)

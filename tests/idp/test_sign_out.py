@@ -36,6 +36,15 @@ def test_one_that_is_not_signed_ends_nothing(page: Page, portal: SamlPortal, idp
     idp.set(idp={"sign.logout": False, "redirect.sign": False})
     sign_in(page, portal)
     sign_out_there(page, portal, idp)
-    assert "You are signed in as before" in told(page)
+    assert "Nothing has changed" in told(page)
     assert is_signed_in(page)
     assert 'detail="not signed"' in portal.last_refusal()
+
+
+def test_signing_out_here_and_then_there(page: Page, portal: SamlPortal, idp: SimpleSamlPhp) -> None:
+    sign_in(page, portal)
+    page.locator("form[action='/sign-out/'] button").first.click()
+    sign_out_there(page, portal, idp)
+    assert page.url == f"{portal.address}/sign-in/?choose=1", "the portal's answer lets the provider go on"
+    page.get_by_role("link", name="Example Corp").click()
+    expect(page.locator("[name=password]")).to_be_visible()

@@ -73,8 +73,28 @@ def test_what_is_no_request_ends_nothing(client: Client, corp: Idp, text: str) -
     assert len(people_in_sessions()) == 1
 
 
-def test_somebody_who_is_not_signed_in_is_told_so(client: Client, corp: Idp) -> None:
-    assert ask(client, query(corp)).status_code == 403
+def test_a_session_that_has_ended_is_answered_so_that_the_provider_goes_on(client: Client, corp: Idp) -> None:
+    sign_in(client, corp)
+    client.post(reverse("sign-out"))
+    response = ask(client, query(corp))
+    assert response.status_code == 302, "else its own logout would stop here, and its session live on"
+    assert response.url.startswith("https://corp.example.org/sso/slo?SAMLResponse=")
+    assert ask(client, query(corp, unsigned=True)).status_code == 403
+
+
+def test_what_another_provider_began_goes_on(client: Client, corp: Idp, other: Idp) -> None:
+    sign_in(client, other)
+    assert ask(client, query(corp)).status_code == 302
+    assert len(people_in_sessions()) == 1
+
+
+def test_a_refusal_says_what_is_so_and_what_to_do(client: Client, corp: Idp) -> None:
+    sign_in(client, corp)
+    text = ask(client, query(corp, unsigned=True)).text
+    assert "Not signed out" in text
+    assert "Not signed in" not in text
+    assert "Start again" not in text
+    assert 'href="/"' in text
 
 
 def test_signing_out_here_says_what_lives_on_there(client: Client, corp: Idp) -> None:

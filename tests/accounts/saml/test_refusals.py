@@ -389,3 +389,9 @@ def test_nothing_joins_an_identity_to_somebody_who_is_signed_in(client: Client, 
     address = client.get(reverse("saml-login", args=["corp"]), {"process": "connect"}).url
     arrive(client, corp, corp.signed(corp.response(request_id(address))))
     assert client.get("/me/").wsgi_request.user.username == "corp:ana-0001"
+
+
+def test_the_other_language_is_no_way_back_to_an_address_that_takes_forms_alone(client: Client, corp: Idp) -> None:
+    page = arrive(client, corp, "").text
+    assert 'name="next" value="/"' in page
+    assert 'value="/saml/' not in page
