@@ -1,30 +1,50 @@
 """What each eviction cost, from the hold that it ended: written beside it, the same whenever it is made again."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from jobs.lost_work import Basis, Checkpoints, Held, Loss, Work, gpu_seconds, loss
+from jobs.late import Change, reopen
+from jobs.lost_work import Basis, Checkpoints, Held, Loss, Work, gpu_seconds, loss, lost_since
 from jobs.models import Eviction, SpanUsage
 from scheduling import names
+from scheduling.objects import FlavorResource
 from scheduling.quantities import saturate
 
-_COLUMNS: Final = ("basis", "gpus", "lost_low", "lost_expected", "lost_high", "stopping", "by_flavor", "flavor")
+_COLUMNS: Final = (
+    "basis", "gpus", "lost_low", "lost_expected", "lost_high", "lost_since", "stopping", "by_flavor", "flavor",
+)  # fmt: skip
+_MOMENT: Final = timedelta(microseconds=1)
+
+Holds: TypeAlias = Mapping[FlavorResource, Collection[Held]]
+"""The accelerators that one span held."""
 
 
 def write_losses(evictions: Iterable[Eviction]) -> int:
-    """Of evictions with the span that each ended; returns how many differed. Use inside `exclusive(cluster)`."""
-    ended = [each for each in evictions if each.span is not None]
-    flavors = _held([each.span_id for each in ended])
-    changed = 0
-    for eviction in ended:
-        before = _values(eviction)
-        _price(eviction, eviction.span, flavors.get(eviction.span_id, {}))
+    """Of evictions with the span that each ended, if it was seen; opens again the hours whose losses differ. Returns
+    how many evictions differed. Use inside `exclusive(cluster)`."""
+    evictions = list(evictions)
+    holds = held_by_span(each.span_id for each in evictions)
+    changed, hours = 0, list[Change]()
+    for eviction in evictions:
+        before, since = _values(eviction), eviction.lost_since
+        if eviction.span is None:
+            _place(eviction)
+        else:
+            _price(eviction, eviction.span, holds.get(eviction.span_id, {}))
         if _values(eviction) != before:
             eviction.save(update_fields=_COLUMNS)
             changed += 1
+            hours += [(each, eviction.decided_before) for each in (since, eviction.lost_since) if each is not None]
+    if hours:
+        reopen(evictions[0].cluster, hours)
     return changed
+
+
+def hours_of_loss(eviction: Eviction) -> Change:
+    """From when to when it counts in hours: while the work was done; if its cost is not known, when it was decided."""
+    return eviction.lost_since or eviction.decided_before, eviction.decided_before + _MOMENT
 
 
 def write_unseen_loss(eviction: Eviction, ran: timedelta, gpus: int) -> None:
@@ -34,6 +54,13 @@ def write_unseen_loss(eviction: Eviction, ran: timedelta, gpus: int) -> None:
     found = loss(Work(eviction.work), [Held(gpus, start, None)], start, eviction.decided_before, _known(eviction))
     eviction.basis, eviction.gpus = found.basis, gpus
     eviction.lost_low, eviction.lost_expected, eviction.lost_high = found.low, found.expected, found.high
+    _place(eviction)
+
+
+def _place(eviction: Eviction) -> None:
+    """Of what nobody saw it is known how much was lost, and that it was just before."""
+    length = -(-eviction.lost_high // eviction.gpus) if eviction.lost_high else None
+    eviction.lost_since = None if length is None else eviction.decided_before - timedelta(seconds=length)
 
 
 def run_of_unseen_loss(eviction: Eviction) -> timedelta | None:
@@ -54,32 +81,37 @@ def _values(eviction: Eviction) -> list[Any]:
     return [getattr(eviction, name) for name in _COLUMNS]
 
 
-def _held(span_ids: Iterable[int | None]) -> dict[int | None, dict[str, list[Held]]]:
-    """Accelerators by span and flavor; several kinds of one flavor (MIG slices) count together."""
-    found: dict[int | None, dict[str, list[Held]]] = defaultdict(lambda: defaultdict(list))
-    usages = SpanUsage.objects.filter(span_id__in=set(span_ids)).order_by("pk")
+def held_by_span(span_ids: Iterable[int | None]) -> dict[int | None, Holds]:
+    """The accelerators that these spans held."""
+    found: dict[int | None, dict[FlavorResource, list[Held]]] = defaultdict(lambda: defaultdict(list))
+    usages = SpanUsage.objects.filter(span_id__in={pk for pk in span_ids if pk is not None}).order_by("pk")
     for span_id, flavor, resource, amount, start, end in usages.values_list(
         "span_id", "flavor", "resource", "amount", "valid_from", "valid_to"
     ):
         if names.is_accelerator(resource):
-            found[span_id][flavor].append(Held(amount, start, end))
-    return found
+            found[span_id][flavor, resource].append(Held(amount, start, end))
+    return dict(found)
 
 
-def _price(eviction: Eviction, span: Any, flavors: Mapping[str, list[Held]]) -> None:
-    losses = {flavor: _loss(eviction, span, held) for flavor, held in flavors.items()}
-    eviction.basis = _loss(eviction, span, ()).basis
-    eviction.lost_low = sum(each.low for each in losses.values())
-    eviction.lost_expected = sum(each.expected for each in losses.values())
-    eviction.lost_high = sum(each.high for each in losses.values())
-    gpus = {flavor: _gpus_at(held, eviction.decided_before) for flavor, held in flavors.items()}
-    eviction.gpus = saturate(sum(gpus.values()))
-    stopping = {flavor: _stopping(eviction, span, held) for flavor, held in flavors.items()}
-    eviction.stopping = None if span.released_before is None else sum(stopping.values())
-    eviction.by_flavor = {
-        flavor: [gpus[flavor], each.low, each.expected, each.high, stopping[flavor]] for flavor, each in losses.items()
-    }
-    eviction.flavor = only_flavor(eviction.by_flavor)
+def _price(eviction: Eviction, span: Any, holds: Holds) -> None:
+    parts: dict[str, list[int]] = {}
+    for (flavor, _), held in holds.items():  # several kinds of one flavor (MIG slices) count together
+        part = loss_of(eviction, span, held)
+        gpus, stopping = _gpus_at(held, eviction.decided_before), _stopping(eviction, span, held)
+        figures = (gpus, part.low, part.expected, part.high, stopping)
+        parts[flavor] = [a + b for a, b in zip(parts.get(flavor, [0] * 5), figures, strict=True)]
+    gpus, low, expected, high, stopping = (sum(each) for each in zip([0] * 5, *parts.values(), strict=True))
+    eviction.basis = loss_of(eviction, span, ()).basis
+    eviction.gpus = saturate(gpus)
+    eviction.lost_low, eviction.lost_expected, eviction.lost_high = low, expected, high
+    eviction.lost_since = _lost_since(eviction, span) if high else None
+    eviction.stopping = None if span.released_before is None else stopping
+    eviction.by_flavor = parts
+    eviction.flavor = only_flavor(parts)
+
+
+def _lost_since(eviction: Eviction, span: Any) -> datetime:
+    return lost_since(span.admitted_at, eviction.decided_after, _known(eviction))
 
 
 def only_flavor(by_flavor: Mapping[str, Any]) -> str | None:
@@ -87,15 +119,16 @@ def only_flavor(by_flavor: Mapping[str, Any]) -> str | None:
     return next(iter(by_flavor), "") if len(by_flavor) < 2 else None
 
 
-def _loss(eviction: Eviction, span: Any, held: Iterable[Held]) -> Loss:
-    """Where the decision was not seen, it lies between that of its earliest and that of its latest moment."""
+def loss_of(eviction: Eviction, span: Any, held: Iterable[Held]) -> Loss:
+    """Of what the span held. Where the decision was not seen, it lies between that of its earliest and that of its
+    latest moment."""
     known, work, held = _known(eviction), Work(eviction.work), list(held)
     latest = loss(work, held, span.admitted_at, eviction.decided_before, known)
     if eviction.observed:
         return latest
     earliest = loss(work, held, span.admitted_at, eviction.decided_after, known)
     expected = (earliest.expected + latest.expected) // 2
-    return Loss(latest.basis, earliest.low, expected, latest.high)
+    return Loss(latest.basis, earliest.low, expected, max(earliest.high, latest.high))
 
 
 def _gpus_at(held: Iterable[Held], moment: datetime) -> int:

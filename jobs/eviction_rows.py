@@ -8,8 +8,9 @@ from typing import Any
 from django.db.models import Max, Q
 
 from jobs.episodes import Episode, Known, new_episodes, tells_of_evictions
-from jobs.eviction_losses import write_losses, write_unseen_loss
+from jobs.eviction_losses import hours_of_loss, write_losses, write_unseen_loss
 from jobs.json_keys import in_json
+from jobs.late import reopen
 from jobs.lost_work import Basis, CheckpointIgnored, Work, read_checkpoint, read_interval
 from jobs.models import Eviction, Span, Workload
 from jobs.models.evictions import Source
@@ -65,6 +66,7 @@ class EvictionWriter:
         if self.first_seen:
             name_late(self.cluster, self.first_seen)
         written = Eviction.objects.bulk_create(self._rows(unseen))
+        reopen(self.cluster, [hours_of_loss(row) for row in written if row.span is None and row.lost_high != 0])
         learn_lacking(self.cluster, self.preempting)
         touched = {*held_before, *(pk for pk, found in self.news.items() if found)}
         if touched:

@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from operator import itemgetter
-from typing import Any, Final, TypeVar
+from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from jobs.dated_lines import lines_of, micros_until, pieces
+from jobs.lost_facts import LostFacts, accelerators
 from jobs.models import Span, SpanUsage, Workload
-from jobs.waits import FOREVER, Hold, Over, paused_at, waits
+from jobs.waits import Hold, Over, paused_at, waits
 from portal.models import Gap
 from scheduling.hour_rows import Claim, Era, Held, PerhapsHeld, Stretch, Waited, micros
 from scheduling.hours import Facts
@@ -18,11 +19,6 @@ from scheduling.parsing import parse_cluster_queue, parse_cohort
 from teams.models import Cluster, NamespaceBinding, SpecVersion
 
 Kind = SpecVersion.Kind
-_END: Final = micros(FOREVER)
-
-Value = TypeVar("Value")
-Line = list[tuple[int, int, Value]]
-"""What held from when to when, in order."""
 
 
 class HourFacts:
@@ -32,13 +28,23 @@ class HourFacts:
         self.cluster, self.start, self.end, self.sources = cluster, start, end, sources
         self.window = Stretch(micros(start), micros(end))
         bindings = NamespaceBinding.objects.filter(self._in_force(), cluster=cluster)
-        self.teams = _lines(bindings.values_list("namespace", "valid_from", "valid_to", "team_id"))
+        self.teams = lines_of(bindings.values_list("namespace", "valid_from", "valid_to", "team_id"))
         queues = self._specs(Kind.LOCAL_QUEUE).values_list("name", "valid_from", "valid_to", "spec")
-        self.queues = _lines((key, start, end, spec.get("clusterQueue", "")) for key, start, end, spec in queues)
+        self.queues = lines_of((key, start, end, spec.get("clusterQueue", "")) for key, start, end, spec in queues)
 
     def read(self) -> Facts:
         held, perhaps = self._held()
-        return Facts(self._eras(), held, perhaps, list(self._waited()), list(self._claims()), self._gaps())
+        lost = LostFacts(self.cluster, self.start, self.end, self.teams, self.queues)
+        return Facts(
+            self._eras(),
+            held,
+            perhaps,
+            list(self._waited()),
+            list(self._claims()),
+            self._gaps(),
+            list(lost.known()),
+            list(lost.unknown()),
+        )
 
     def _in_force(self) -> Q:
         return Q(valid_from__lt=self.end) & (Q(valid_to__isnull=True) | Q(valid_to__gt=self.start))
@@ -49,7 +55,7 @@ class HourFacts:
     def _eras(self) -> list[Era]:
         queues, cohorts = (
             [
-                (micros(start), _micros(end), parse({"metadata": {"name": name, "uid": uid}, "spec": spec}))
+                (micros(start), micros_until(end), parse({"metadata": {"name": name, "uid": uid}, "spec": spec}))
                 for name, uid, spec, start, end in self._specs(kind).values_list(
                     "name", "uid", "spec", "valid_from", "valid_to"
                 )
@@ -84,11 +90,11 @@ class HourFacts:
         self, key: tuple[str, str, str], hold: Sequence[Any], held: list[Held], perhaps: list[PerhapsHeld]
     ) -> None:
         amount, start, end, reserved_at, after, before, uid, namespace, span = hold
-        since, until = micros(start), min(_micros(end), _micros(after))
+        since, until = micros(start), min(micros_until(end), micros_until(after))
         name = f"{uid}/{span}"  # where the cluster's clock was set back, two spans of one workload may overlap
-        for begin, stop, team in self._pieces(self.teams[namespace], since, until):
+        for begin, stop, team in pieces(self.teams[namespace], self._within(since, until)):
             held.append(Held(*key, team, name, reserved_at, amount, begin, stop))
-        if after and before and after < before and _micros(end) > micros(after):
+        if after and before and after < before and micros_until(end) > micros(after):
             perhaps.append(PerhapsHeld(*key, micros(after), micros(before)))
 
     def _waited(self) -> Iterator[Waited]:
@@ -107,16 +113,16 @@ class HourFacts:
 
     def _waits_of(self, workload: Workload, start: int, end: int, perhaps: bool) -> Iterator[Waited]:
         queues = self.queues[f"{workload.namespace}/{workload.queue_name}"]
-        wanted = _accelerators(workload)
-        for begin, stop, queue in self._pieces(queues, start, end):
-            for since, until, team in self._pieces(self.teams[workload.namespace], begin, stop):
+        wanted = accelerators(workload)
+        for begin, stop, queue in pieces(queues, self._within(start, end)):
+            for since, until, team in pieces(self.teams[workload.namespace], Stretch(begin, stop)):
                 for resource, amount in wanted.items():
                     yield Waited(team, queue or "", resource, amount, since, until, perhaps)
 
     def _claims(self) -> Iterator[Claim]:
         for key, line in list(self.queues.items()):
             for start, end, queue in line:
-                for since, until, team in self._pieces(self.teams[key.split("/")[0]], start, end):
+                for since, until, team in pieces(self.teams[key.split("/")[0]], self._within(start, end)):
                     if team is not None:
                         yield Claim(team, queue, since, until)
 
@@ -127,20 +133,10 @@ class HourFacts:
             source__in=self.sources,
             start__lt=self.end,
         )
-        return [(micros(start), _micros(end)) for start, end in gaps.values_list("start", "end")]
+        return [(micros(start), micros_until(end)) for start, end in gaps.values_list("start", "end")]
 
-    def _pieces(self, line: Line[Value], start: int, end: int) -> Iterator[tuple[int, int, Value | None]]:
-        """The stretch within the window, cut where the line changes; None where it says nothing."""
-        at, end = max(start, self.window.start), min(end, self.window.end)
-        for since, until, value in line:
-            if since >= end or until <= at:
-                continue
-            if since > at:
-                yield at, since, None
-            yield max(since, at), min(until, end), value
-            at = min(until, end)
-        if at < end:
-            yield at, end, None
+    def _within(self, start: int, end: int) -> Stretch:
+        return Stretch(max(start, self.window.start), min(end, self.window.end))
 
 
 _WAITING = (
@@ -158,27 +154,6 @@ def _paused_at(workload: Workload) -> datetime | None:
         is_evicted=evicted.get("status"),
         evicted_at=datetime.fromisoformat(since) if since else None,
     )
-
-
-def _accelerators(workload: Workload) -> dict[str, int]:
-    """What all its pods ask for, by resource."""
-    found: dict[str, int] = defaultdict(int)
-    for pod_set in workload.pod_sets:
-        for resource, amount in pod_set["requests"].items():
-            if is_accelerator(resource):
-                found[resource] += pod_set["count"] * amount
-    return found
-
-
-def _micros(time: datetime | None) -> int:
-    return micros(time) if time else _END
-
-
-def _lines(rows: Iterable[tuple[str, datetime, datetime | None, Value]]) -> dict[str, Line[Value]]:
-    found: dict[str, Line[Value]] = defaultdict(list)
-    for key, start, end, value in sorted(rows, key=itemgetter(0, 1)):
-        found[key].append((micros(start), _micros(end), value))
-    return found
 
 
 def _standing(versions: Iterable[tuple[int, int, Any]], time: int) -> list[Any]:

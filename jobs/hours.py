@@ -28,7 +28,8 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _QUEUE: Final = (
     "hour", "cluster_queue", "flavor", "resource", "guaranteed", "used", "borrowed", "lent_low", "lent_high", "unknown",
 )  # fmt: skip
-_TEAM: Final = ("hour", "team_id", "cluster_queue", "flavor", "resource", "own", "borrowed", "unknown")
+_LOST: Final = ("lost_low", "lost_expected", "lost_high", "lost_unknown")
+_TEAM: Final = ("hour", "team_id", "cluster_queue", "flavor", "resource", "own", "borrowed", "unknown", *_LOST)
 _PENDING: Final = ("hour", "team_id", "cluster_queue", "resource", "waiting", "unknown")
 
 Row: TypeAlias = tuple[Any, ...]
@@ -93,12 +94,14 @@ def _days(start: datetime, end: datetime) -> Iterator[Window]:
 
 def _roll_up_reopened(cluster: Cluster, begun_at: datetime) -> int:
     rows = list(ReopenedHours.objects.filter(cluster=cluster).order_by("start"))
+    reopened = ReopenedHours.objects.filter(pk__in=[row.pk for row in rows])
     changed = 0
     for start, end in _joined((row.start, row.end) for row in rows):
         for day in _days(start, end):
             with exclusive(cluster.slug):
                 changed += _roll_up(cluster, begun_at, *day)
-    ReopenedHours.objects.filter(pk__in=[row.pk for row in rows]).delete()
+                reopened.filter(end__lte=day[1]).delete()
+                reopened.filter(start__lt=day[1]).update(start=day[1])  # whoever is interrupted begins there
     return changed
 
 

@@ -135,17 +135,22 @@ def loss(
     if work != Work.TRAINING:
         return Loss(Basis.AVAILABILITY if work == Work.ENDPOINT else Basis.SESSION)
     held = list(held)
+    most = gpu_seconds(held, lost_since(admitted, decided, checkpoints), decided)
     if checkpoints.last is not None:
-        return _certain(Basis.EXACT, gpu_seconds(held, max(admitted, checkpoints.last), decided))
+        return Loss(Basis.EXACT, most, most, most)
     if checkpoints.interval is not None:
-        half, whole = (min(length, decided - admitted) for length in (checkpoints.interval / 2, checkpoints.interval))
-        expected, high = (gpu_seconds(held, decided - length, decided) for length in (half, whole))
-        return Loss(Basis.EXPECTED, 0, expected, high)
-    return _certain(Basis.WHOLE, gpu_seconds(held, admitted, decided))
+        half = checkpoints._replace(interval=checkpoints.interval / 2)
+        return Loss(Basis.EXPECTED, 0, gpu_seconds(held, lost_since(admitted, decided, half), decided), most)
+    return Loss(Basis.WHOLE, most, most, most)
 
 
-def _certain(basis: Basis, seconds: int) -> Loss:
-    return Loss(basis, seconds, seconds, seconds)
+def lost_since(admitted: datetime, decided: datetime, checkpoints: Checkpoints) -> datetime:
+    """From when on the work of such a run is lost, at the earliest."""
+    if checkpoints.last is not None:
+        return max(admitted, checkpoints.last)
+    if checkpoints.interval is not None:
+        return max(admitted, decided - checkpoints.interval)
+    return admitted
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from gateways.errors import BadReply, Denied, GatewayError, NotFound
 from gateways.http import Api
 from gateways.owners import KINDS, owner_annotations
 from jobs.eviction_losses import write_losses
-from jobs.late import reopen
 from jobs.lost_work import CheckpointIgnored, read_checkpoint, read_interval
 from jobs.models import Eviction, Workload
 from jobs.models.evictions import Source
@@ -93,7 +92,6 @@ def _store(cluster: Cluster, workload: Workload, said: Mapping[str, str] | None,
             learn_checkpoints(row)
             row.save(update_fields=["owner_told", "checkpoint_at", "checkpoint_seconds", "checkpoint_source"])
         write_losses(rows)
-        reopen(cluster, [(row.decided_after, row.decided_before) for row in rows if told])
         named = Workload.objects.filter(pk=workload.pk, submitted_by_source="").update(**_submitter(said))
     return len(rows) + named
 

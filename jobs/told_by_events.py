@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import F, Q
 
 from gateways.records import EventRecord
-from jobs.eviction_losses import write_losses
+from jobs.eviction_losses import hours_of_loss, write_losses
 from jobs.eviction_notes import Note, joined, notes_of
 from jobs.late import Change, reopen
 from jobs.models import Eviction
@@ -77,6 +77,7 @@ class _Batch:
     def learn(self, rows: Sequence[Eviction], events: Iterable[EventRecord], now: datetime) -> Iterator[str]:
         """What the events about one workload tell of its evictions."""
         before = {row.pk: (row.decided_after, row.decided_before) for row in rows}
+        hours = {row.pk: hours_of_loss(row) for row in rows}
         found = joined(rows, notes_of(events), now)
         for row, note in found.pairs:
             self._apply(row, note)
@@ -84,7 +85,7 @@ class _Batch:
         for row in rows:
             if before[row.pk] != (row.decided_after, row.decided_before):
                 self.changed[row.pk] = row
-                self.opened.append(before[row.pk])
+                self.opened += [before[row.pk], hours[row.pk]]
         for note in found.contradicting:
             yield f"Workload {rows[0].workload}: an event tells of an eviction at {note.at} that no counter tells of"
 
@@ -104,7 +105,7 @@ class _Batch:
         Eviction.objects.bulk_update(rows, _FIELDS)
         for row in rows:
             _date_end(row)
-        write_losses(row for row in rows if row.span is not None)
+        write_losses(rows)
         reopen(self.cluster, self.opened)
         return len(rows)
 

@@ -91,6 +91,8 @@ class QueueHour(NamedTuple):
 
 
 class TeamHour(NamedTuple):
+    """The flavor is empty where nobody saw it of what was lost; `lost_unknown` counts evictions of unknown cost."""
+
     hour: int
     team: Team
     cluster_queue: str
@@ -99,6 +101,10 @@ class TeamHour(NamedTuple):
     own: int
     borrowed: int
     unknown: int
+    lost_low: int = 0
+    lost_expected: int = 0
+    lost_high: int = 0
+    lost_unknown: int = 0
 
 
 class PendingHour(NamedTuple):

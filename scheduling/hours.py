@@ -23,6 +23,7 @@ from scheduling.hour_rows import (
     hours_of,
 )
 from scheduling.lent_time import pools_of
+from scheduling.lost_time import NOTHING_LOST, Lost, LostUnknown, lost_hours
 from scheduling.names import is_accelerator
 from scheduling.objects import FlavorResource
 from scheduling.queue_time import Level, QueueTime, Terms
@@ -41,11 +42,14 @@ class Facts:
     waited: Sequence[Waited] = ()
     claims: Sequence[Claim] = ()
     gaps: Sequence[tuple[int, int]] = ()
+    lost: Sequence[Lost] = ()
+    lost_unknown: Sequence[LostUnknown] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Hours:
-    """In no order. Hours in which nothing was guaranteed, used or waited for are left out if they were seen whole."""
+    """In no order. Hours in which nothing was guaranteed, used, lost or waited for are left out if they were seen
+    whole."""
 
     queues: list[QueueHour] = field(default_factory=list)
     teams: list[TeamHour] = field(default_factory=list)
@@ -66,14 +70,16 @@ class _RollUp:
         self.claims: dict[str, list[Claim]] = defaultdict(list)
         for claim in facts.claims:
             self.claims[claim.cluster_queue].append(claim)
+        self.lost = lost_hours(window, facts.lost, facts.lost_unknown)
         self.queues: list[QueueHour] = []
         self.teams: list[TeamHour] = []
         self.unseen: set[tuple[int, str, str]] = set()
 
     def hours(self) -> Hours:
         terms, held, perhaps = _terms(self.forests), _by_key(self.facts.held), _by_key(self.facts.perhaps_held)
-        for key in terms.keys() | {key for key in held if is_accelerator(key[1])}:
-            times = {queue: QueueTime(queue, self.window) for queue in terms[key].keys() | held[key].keys()}
+        for key in terms.keys() | self.lost.keys() | {key for key in held if is_accelerator(key[1])}:
+            queues = terms[key].keys() | held[key].keys() | self.lost[key].keys()
+            times = {queue: QueueTime(queue, self.window) for queue in queues}
             for queue, time in times.items():
                 time.sweep(terms[key].get(queue, ()), held[key].get(queue, ()))
             lent = _lent(self.window, self.forests, times, key)
@@ -87,6 +93,7 @@ class _RollUp:
         return covered([*((each.start, each.end) for each in perhaps), *self.facts.gaps], self.window)
 
     def _add(self, queue: str, key: FlavorResource, time: QueueTime, lent: Lent, unknown: Mapping[int, int]) -> None:
+        all_lost = self.lost[key][queue]
         for hour, sums in time.hours.items():
             unseen = unknown.get(hour, 0) if sums.is_present else 0
             teams = sums.teams
@@ -97,8 +104,12 @@ class _RollUp:
                 low, high = lent.get((hour, queue), (0, 0))
                 figures = (sums.guaranteed, sums.used, sums.borrowed, low, high, unseen)
                 self.queues.append(QueueHour(hour, queue, *key, *figures))
-            for team, (own, borrowed) in teams.items():
-                self.teams.append(TeamHour(hour, team, queue, *key, own, borrowed, unseen))
+            lost = all_lost.get(hour)
+            if lost is None:
+                self.teams += [TeamHour(hour, team, queue, *key, *used, unseen) for team, used in teams.items()]
+                continue
+            for team, used in (dict.fromkeys(lost, (0, 0)) | teams).items():
+                self.teams.append(TeamHour(hour, team, queue, *key, *used, unseen, *lost.get(team, NOTHING_LOST)))
 
     def _claimants(self, hour: int, queue: str) -> set[Team]:
         start, end = max(hour, self.window.start), min(hour + HOUR, self.window.end)

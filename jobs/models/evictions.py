@@ -36,7 +36,8 @@ class Eviction(models.Model):
     `owner_told` is what the job's own object said of its checkpoints a short while after (jobs/owners.py), None where
     nobody asked it.
 
-    The loss is in GPU-seconds, None where it is not known; `stopping` is what was held after the decision, at most, and
+    The loss is in GPU-seconds, None where it is not known; `lost_since` is when the first of that work was done, at the
+    earliest, None where there is none; `stopping` is what was held after the decision, at most, and
     None until the quota came back. `by_flavor`: {flavor: [GPUs, low, expected, high, stopping]}; `flavor` is the only
     one of it, empty where there is none, None where there are several. All of it is made of the other columns and the
     span (jobs/eviction_losses.py).
@@ -78,6 +79,7 @@ class Eviction(models.Model):
     lost_low = models.BigIntegerField(null=True)
     lost_expected = models.BigIntegerField(null=True)
     lost_high = models.BigIntegerField(null=True)
+    lost_since = models.DateTimeField(null=True)
     stopping = models.BigIntegerField(null=True)
     by_flavor = models.JSONField(default=dict)
     flavor = models.CharField(max_length=253, null=True, default="")  # noqa: DJ001 (several are not none)

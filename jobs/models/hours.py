@@ -1,7 +1,8 @@
 """Usage by UTC hour: sums over the ledger, exact, in the resource's smallest unit times microseconds.
 
 Accelerators only. Hours of nothing are left out if they were seen whole. `unknown`: microseconds of the hour in which
-the portal did not see everything; what it counts is then what surely was. Rolled up again, hours are equal.
+the portal did not see everything; what it counts is then what surely was. `lost`: what evictions threw away of the work
+that was done in the hour, at least, expected and at most. Rolled up again, hours are equal.
 """
 
 from typing import ClassVar
@@ -66,17 +67,24 @@ class QueueHour(models.Model):
 
 
 class TeamHour(models.Model):
-    """What one team's workloads held of one (ClusterQueue, flavor, resource); without a team, what no team owned."""
+    """What one team's workloads held of one (ClusterQueue, flavor, resource), and what of it was lost; without a team,
+    what no team owned. `lost_unknown` counts evictions that were decided in the hour at the latest and of which nobody
+    knows what they cost. Where nobody saw the hold that an eviction ended, the flavor of its loss is empty, and the
+    queue is the one that the LocalQueue led to, empty where it led nowhere."""
 
     team = models.ForeignKey(Team, models.PROTECT, related_name="hours", null=True)
     cluster = models.ForeignKey(Cluster, models.PROTECT, related_name="team_hours")
     hour = models.DateTimeField()
-    cluster_queue = models.CharField(max_length=253)
-    flavor = models.CharField(max_length=253)
+    cluster_queue = models.CharField(max_length=253, blank=True)
+    flavor = models.CharField(max_length=253, blank=True)
     resource = models.CharField(max_length=317)
     own = models.BigIntegerField()
     borrowed = models.BigIntegerField()
     unknown = models.BigIntegerField()
+    lost_low = models.BigIntegerField()
+    lost_expected = models.BigIntegerField()
+    lost_high = models.BigIntegerField()
+    lost_unknown = models.BigIntegerField()
 
     class Meta:
         constraints: ClassVar = [

@@ -132,6 +132,16 @@ def test_what_came_back_between_two_looks_keeps_reason_preemptor_and_its_hold(sh
     assert (eviction.lost_low, eviction.lost_expected, eviction.lost_high) == (4 * 1200, 4 * 1800, 4 * 2400)
 
 
+def test_at_most_what_the_earliest_or_the_latest_moment_would_have_cost(shared: World, people: People) -> None:
+    Team.objects.filter(pk=people.research.pk).update(checkpoint_seconds=600)
+    job = Job(gpus=4, pods=2).admit(0)
+    shared.see(job)
+    shared.see(job.give_back(1), now=minute(20))
+    shared.see(job.evict(40).release(41).admit(50), now=minute(50), last_seen=minute(22))
+    (eviction,) = evictions(job)
+    assert (eviction.lost_low, eviction.lost_high) == (0, (8 * 8 + 4 * 2) * 60)  # of 12 to 22; of 40 to 50 only 4 * 10
+
+
 @pytest.mark.parametrize("times", [1, 2, 5])
 def test_a_counter_that_moved_tells_of_as_many_evictions(shared: World, times: int) -> None:
     job = Job(gpus=4).admit(0)

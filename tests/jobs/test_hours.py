@@ -5,21 +5,28 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.db.models import F, Sum
+from django.db.models.functions import Coalesce
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.hours import close_hours, rebuild_hours
+from jobs import hours
+from jobs.hours import _roll_up, close_hours, rebuild_hours
 from jobs.late import HOUR
-from jobs.models import ClosedHours, PendingHour, QueueHour, ReopenedHours, TeamHour
+from jobs.models import ClosedHours, Eviction, PendingHour, QueueHour, ReopenedHours, TeamHour
 from jobs.sync import LIVE
 from portal.models import Gap
 from scheduling.hour_rows import HOUR as MICROS
-from teams.models import NamespaceBinding, Team
+from scheduling.names import CHECKPOINT_INTERVAL_ANNOTATION
+from teams.models import Cluster, NamespaceBinding, Team
 from tests.jobs.test_histories import A_FEW, VERBS, lives, step, undone
+from tests.jobs.test_owners import Answers, answers, says
+from tests.jobs.test_told_by_events import event, learn
 from tests.people import People
-from tests.stories import GPU, P5, START, Job, cluster_queue, minute
+from tests.stories import GPU, P5, START, Job, cluster_queue, minute, stamp
 from tests.worlds import World
 
+__all__ = ["answers"]
 pytestmark = pytest.mark.django_db
 
 MINUTE = MICROS // 60
@@ -163,26 +170,58 @@ def test_a_workload_that_comes_back_never_went(shared: World) -> None:
     assert rebuild_hours(shared.cluster) == 0
 
 
+def test_who_is_interrupted_goes_on_where_it_stopped(shared: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    close(shared, 60 * 24 * 3 + 5)
+    shared.see(Job(gpus=2, created=5).admit(10), now=minute(60 * 24 * 3 + 6), last_seen=minute(60 * 24 * 3 + 5))
+    days: list[datetime] = []
+
+    def roll_up(cluster: Cluster, begun_at: datetime, start: datetime, end: datetime) -> int:
+        days.append(start)
+        if len(days) == 2:
+            raise TimeoutError
+        return _roll_up(cluster, begun_at, start, end)
+
+    monkeypatch.setattr(hours, "_roll_up", roll_up)
+    with pytest.raises(TimeoutError):
+        close(shared, 60 * 24 * 3 + 7)
+    assert {row.start for row in ReopenedHours.objects.all()} == {START + 24 * HOUR}
+    close(shared, 60 * 24 * 3 + 8)
+    assert days == [START + number * 24 * HOUR for number in (0, 1, 1, 2)]
+    assert not ReopenedHours.objects.exists()
+    assert rebuild_hours(shared.cluster) == 0
+
+
 # Whatever happens
+
+DEEDS = ("see", "see", "see", "miss", "lose", "quota", "hand over", "close", "save", "event")
 
 
 @given(st.data())
 @A_FEW
 def test_hours_closed_as_time_went_by_are_those_rebuilt_in_the_end(
-    shared: World, people: People, data: st.DataObject
+    shared: World, people: People, answers: Answers, data: st.DataObject
 ) -> None:
     with undone():
         jobs = data.draw(lives())
+        for job in jobs:
+            every = data.draw(st.sampled_from(("", "30m", "2h")))
+            annotations = {CHECKPOINT_INTERVAL_ANNOTATION: every} if every else {}
+            job.obj["spec"]["podSets"][0]["template"]["metadata"] = {"annotations": annotations}
         for number in range(data.draw(st.integers(5, 25))):
             now = 13 * number
             job, verb = data.draw(st.sampled_from(jobs)), data.draw(st.sampled_from(VERBS))
             step(job, verb, now - data.draw(st.sampled_from((0, 0, 5, 90))))
-            deed = data.draw(st.sampled_from(("see", "see", "miss", "lose", "quota", "hand over", "close")))
-            tell(shared, people, deed, job, now)
+            deed = data.draw(st.sampled_from(DEEDS))
+            if deed == "save":
+                says(answers, job, saved=stamp(now - data.draw(st.sampled_from((1, 20, 70)))))
+                answers.read(shared, minute(now))
+            else:
+                tell(shared, people, deed, job, now)
         close(shared, 400)
         close(shared, 401)
         assert rebuild_hours(shared.cluster) == 0
         add_up()
+        add_up_losses()
 
 
 def tell(world: World, people: People, deed: str, job: Job, now: float) -> None:
@@ -193,6 +232,8 @@ def tell(world: World, people: People, deed: str, job: Job, now: float) -> None:
         world.lose(job, now=minute(now), after=minute(now - 2))
     elif deed == "quota":
         world.queues(cluster_queue("research-queue", now % 11, cohort=None if now % 2 else "shared"))
+    elif deed == "event":
+        learn(world, [event(job, now - 13 * (now % 3))], now=minute(now))
     elif deed == "hand over":
         hand_over(world, people.vision if now % 2 else people.research)
     elif deed == "close":
@@ -214,6 +255,19 @@ def add_up() -> None:
         )
         assert row.used == sum(each.own + each.borrowed for each in teams)
         assert row.borrowed == sum(each.borrowed for each in teams)
+
+
+def add_up_losses() -> None:
+    """Those of work that was done since the first read are in the hours, whole."""
+    figures = {f"lost_{name}": Coalesce(Sum(f"lost_{name}"), 0) for name in ("low", "expected", "high")}
+    in_hours = TeamHour.objects.aggregate(**figures)
+    evictions = {name: 10**6 * amount for name, amount in Eviction.objects.aggregate(**figures).items()}
+    assert all(in_hours[name] <= evictions[name] for name in figures)
+    assert in_hours == evictions or Eviction.objects.filter(lost_since__lt=START).exists()
+    unknown = Eviction.objects.filter(lost_expected=None, workload__gpus__gt=0)
+    counted = TeamHour.objects.aggregate(count=Coalesce(Sum("lost_unknown"), 0))["count"]
+    assert counted == unknown.count()
+    assert not TeamHour.objects.exclude(lost_low__lte=F("lost_expected"), lost_expected__lte=F("lost_high")).exists()
 
 
 def test_the_command_tells_what_differed_and_mends_it(shared: World) -> None:

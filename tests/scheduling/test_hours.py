@@ -22,6 +22,7 @@ from scheduling.hour_rows import (
     Waited,
 )
 from scheduling.hours import Facts, roll_up
+from scheduling.lost_time import Lost, LostUnknown, LostWork
 from tests.scheduling.builders import GPU, KEY, P5, cohort, gpus, groups, queue, quota
 
 T0 = 490_000 * HOUR
@@ -227,7 +228,21 @@ def facts(draw):
     ]
     claims = [Claim(A, "q0", minute(0), minute(120)), Claim(B, "q1", minute(30), minute(90))]
     perhaps = [PerhapsHeld("q0", *KEY, minute(a), minute(b)) for a, b in draw(st.lists(st.tuples(instants, instants)))]
-    return Facts(eras, spans, perhaps, waits, claims, gaps)
+    unknown = [LostUnknown("q0", GPU, A, minute(at)) for at in draw(st.lists(instants, max_size=2))]
+    return Facts(eras, spans, perhaps, waits, claims, gaps, draw(st.lists(losses(), max_size=3)), unknown)
+
+
+@st.composite
+def losses(draw):
+    """Of a hold that changed its amount once, as much as it made or less, to a microsecond more: it was rounded."""
+    start, middle, end = sorted(draw(st.tuples(instants, instants, instants)))
+    amount, after = draw(amounts), draw(amounts)
+    stretches = [(amount, minute(start), minute(middle)), (after, minute(middle), minute(end))]
+    most = sum(amount * (end - start) for amount, start, end in stretches)
+    low, expected, high = sorted(draw(st.tuples(*[st.integers(0, most + 1)] * 3)))
+    work = LostWork(minute(start), minute(end), stretches, (low, expected, high), draw(st.booleans()))
+    name, team = draw(st.sampled_from(QUEUES)), draw(st.sampled_from([None, A, B]))
+    return Lost(name, draw(st.sampled_from([P5, ""])), GPU, team, work.start, work.end, work)
 
 
 TWO = Stretch(T0, T0 + 2 * HOUR)
@@ -289,7 +304,7 @@ def test_what_is_used_is_own_and_borrowed_of_all_teams(known):
 
 
 NAMES = {QueueHour: 4, TeamHour: 5, PendingHour: 4}
-"""How many fields of a row say what it is of; its last one is what was not seen of the hour."""
+"""How many fields of a row say what it is of; what was not seen of the hour is no sum."""
 
 
 def rows_of(*parts):
@@ -301,7 +316,8 @@ def summed(*parts):
     for row in rows_of(*parts):
         names = NAMES[type(row)]
         key = (type(row), *row[:names])
-        sums[key] = [a + b for a, b in zip(sums.get(key, [0] * 5), row[names:-1], strict=False)]
+        amounts = [value for name, value in zip(row._fields, row, strict=True) if name != "unknown"][names:]
+        sums[key] = [a + b for a, b in zip(sums.get(key, [0] * len(amounts)), amounts, strict=True)]
     return {key: values for key, values in sums.items() if any(values)}
 
 
