@@ -12,10 +12,13 @@ from django.dispatch import Signal
 from accounts.bearer import digest, new_secret
 from accounts.claims import Claims
 from accounts.groups import keep_groups
-from accounts.models import ApiToken, IdentityProvider, Scope, User
+from accounts.models import ApiToken, BreakGlass, IdentityProvider, Scope, User
 from portal import audit
 
 _PREFIX: Final = "hpp"
+_GLASS_PREFIX: Final = "hpb"
+_LOCAL: Final = "break-glass"
+"""Followed by a blank, which no identity provider's slug holds: none of their people can be called so."""
 _USES_APART: Final = timedelta(minutes=1)
 
 arriving = Signal()
@@ -78,6 +81,43 @@ def note_use(*, token: ApiToken, address: str, now: datetime) -> None:
     """Written at most once a minute. Not audited: programs ask all day."""
     if token.last_used_at is None or now - token.last_used_at >= _USES_APART:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now, last_used_from=address)
+
+
+@transaction.atomic
+def break_glass(*, name: str, hours: int, reason: str, by: str, now: datetime) -> tuple[BreakGlass, str]:
+    """A platform admin for so many hours and the password that signs them in once. Ends what they had before."""
+    username, ends_at = f"{_LOCAL} {name}", now + timedelta(hours=hours)
+    for before in BreakGlass.objects.filter(user__username=username, ended_at__isnull=True):
+        end_glass(glass=before, by=by, now=now)
+    given: dict[str, Any] = {"name": name, "archived_at": ends_at}
+    user, _ = User.objects.update_or_create(
+        username=username, defaults=given, create_defaults={**given, "created_at": now}
+    )
+    secret = new_secret(_GLASS_PREFIX)
+    glass = BreakGlass.objects.create(user=user, reason=reason, digest=digest(secret), made_at=now, ends_at=ends_at)
+    _record_glass("break_glass.made", glass, by, now, reason=reason, ends_at=ends_at.isoformat())
+    return glass, secret
+
+
+@transaction.atomic
+def use_glass(*, glass: BreakGlass, address: str, now: datetime) -> bool:
+    """Whether they may sign in: once."""
+    is_first = BreakGlass.objects.in_force(now).filter(pk=glass.pk, used_at__isnull=True).update(used_at=now) == 1
+    if is_first:
+        _record_glass("break_glass.signed_in", glass, glass.user.username, now, address=address)
+    return is_first
+
+
+@transaction.atomic
+def end_glass(*, glass: BreakGlass, by: str, now: datetime) -> None:
+    BreakGlass.objects.filter(pk=glass.pk).update(ended_at=min(now, glass.ends_at))
+    User.objects.filter(pk=glass.user_id).update(archived_at=min(now, glass.ends_at))
+    end_access(user=glass.user, by=by, now=now)
+    _record_glass("break_glass.ended", glass, by, now)
+
+
+def _record_glass(event: str, glass: BreakGlass, by: str, now: datetime, **details: Any) -> None:
+    audit.record(event, target=f"person/{glass.user.username}", by=by, now=now, **details)
 
 
 def _record(event: str, token: ApiToken, now: datetime, **details: Any) -> None:

@@ -1,10 +1,19 @@
 """Web sessions, kept in the database."""
 
+from datetime import datetime, timedelta
+
+from django.conf import settings
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 _SESSION = "SELECT * FROM django_session WHERE session_key = %s"
+
+
+def session_end(until: datetime | None, now: datetime) -> datetime:
+    """The earlier of what was said at the sign-in and what the portal allows."""
+    ours = now + timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    return min(ours, until) if until else ours
 
 
 class SessionStore(DatabaseStore):

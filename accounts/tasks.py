@@ -4,7 +4,8 @@ from celery import shared_task
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from accounts.models import IdentityProvider, RequestCount, UsedAssertion
+from accounts.actions import end_glass
+from accounts.models import BreakGlass, IdentityProvider, RequestCount, UsedAssertion
 from accounts.saml.reading import read_provider
 
 
@@ -13,6 +14,8 @@ def read_providers() -> None:
     now = timezone.now()
     for provider in IdentityProvider.objects.exclude(metadata_url=""):
         read_provider(provider, now)
+    for glass in BreakGlass.objects.over(now):
+        end_glass(glass=glass, by="portal", now=now)
     UsedAssertion.objects.filter(valid_until__lt=now).delete()
     RequestCount.objects.filter(ends_at__lt=now).delete()
     Session.objects.filter(expire_date__lt=now).delete()

@@ -29,11 +29,12 @@ _SEEN: Final = """
 _READER: Final = """
     SELECT reader.*, (SELECT COUNT(*) FROM (
         SELECT 1 {seen} AND receipt.read_at IS NULL
-        LIMIT {most}) AS counted) AS unread_notices
+        LIMIT {most}) AS counted) AS unread_notices,
+        EXISTS (SELECT 1 FROM accounts_breakglass WHERE ended_at IS NULL) AS glass_is_broken
     FROM accounts_user AS reader WHERE reader.id = %(user)s
 """
-"""What `inbox_of` counts. In SQL, since every request asks for it: the ORM needs many times as long to put it
-together."""
+"""What `inbox_of` counts, and whether there may be break-glass access, which every page tells. In SQL, since every
+request asks for it: the ORM needs many times as long to put it together."""
 
 
 def inbox_of(user: User) -> QuerySet[Receipt]:
@@ -44,8 +45,8 @@ def inbox_of(user: User) -> QuerySet[Receipt]:
 
 
 class ReaderBackend(ModelBackend):
-    """Reads the person of a request together with `unread_notices`, since every page shows that number: at most
-    MOST_COUNTED."""
+    """Reads the person of a request together with what every page shows: `unread_notices`, at most MOST_COUNTED, and
+    `glass_is_broken`."""
 
     def get_user(self, user_id: Any) -> User | None:
         found = User.objects.raw(_sql(), {"user": User._meta.pk.to_python(user_id)})

@@ -86,6 +86,7 @@ TEMPLATES = [
             "context_processors": [
                 "django.template.context_processors.request",
                 "portal.web.chrome",
+                "accounts.break_glass.broken_glass",
                 "teams.navigation.menu",
             ],
             "builtins": [

@@ -1,20 +1,30 @@
 """Signing in: by an identity provider, or in PORTAL_MODE=demo, which answers on loopback alone, as a picked person."""
 
+from typing import Final
 from urllib.parse import urlencode
 
+import structlog
 from django.conf import settings
 from django.contrib.auth import login, logout
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.models import IdentityProvider, User
+from accounts.actions import use_glass
+from accounts.bearer import digest
+from accounts.limits import Limit, address_of, is_beyond, too_many
+from accounts.models import BreakGlass, IdentityProvider, User
 from accounts.saml.adapter import SESSION_KEY
+from accounts.sessions import session_end
 
+log = structlog.get_logger(__name__)
+
+_GLASS_LIMIT: Final = Limit("break-glass", 10)
 _BACKEND = "notices.inbox.ReaderBackend"
 
 
@@ -51,6 +61,28 @@ def sign_in_as(request: HttpRequest) -> HttpResponse:
     target = request.POST.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
     return redirect(target if is_ours else "home")
+
+
+@login_not_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def break_glass(request: HttpRequest) -> HttpResponse:
+    """By the password of `manage.py break_glass`, while there is one. No identity provider is asked."""
+    now = timezone.now()
+    glasses = BreakGlass.objects.in_force(now)
+    if not glasses.exists():
+        raise Http404("Nobody is let in here now.")
+    if request.method == "POST" and is_beyond(request, _GLASS_LIMIT, now):
+        return too_many(_GLASS_LIMIT)
+    glass = glasses.filter(digest=digest(request.POST.get("password", "").strip())).first()
+    if glass and use_glass(glass=glass, address=address_of(request), now=now):
+        login(request, glass.user, backend=_BACKEND)
+        request.session.set_expiry(session_end(glass.ends_at, now))
+        return redirect("home")
+    is_wrong = request.method == "POST"
+    if is_wrong:
+        log.warning("sign-in refused", reason="break-glass password")
+    return render(request, "portal/break_glass.html", {"is_wrong": is_wrong}, status=403 if is_wrong else 200)
 
 
 @require_POST

@@ -35,6 +35,7 @@ handler500 = "portal.views.errors.server_error"
 urlpatterns = [
     path("", home, name="home"),
     path("sign-in/", signin.sign_in, name="sign-in"),
+    path("sign-in/break-glass/", signin.break_glass, name="break-glass"),
     path("sign-out/", signin.sign_out, name="sign-out"),
     path("saml/<slug:slug>/login/", saml.saml_login, name="saml-login"),
     path("saml/<slug:slug>/acs/", saml.saml_acs, name="saml-acs"),

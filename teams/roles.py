@@ -12,6 +12,7 @@ from teams.permissions import GlobalRole, Permission, TeamRole, platform_roles_w
 HOLDERS: Final = """
     SELECT user_id, team_id, role FROM teams_membership WHERE user_id {whose}
     UNION ALL SELECT user_id, NULL, role FROM teams_platformrole WHERE user_id {whose}
+    UNION ALL SELECT user_id, NULL, 'platform_admin' FROM accounts_breakglass WHERE user_id {whose} AND ended_at IS NULL
     UNION ALL SELECT told.user_id, mapping.team_id, mapping.role
     FROM accounts_idpmembership AS told
     JOIN teams_groupmapping AS mapping ON mapping.group_id = told.group_id
@@ -19,9 +20,9 @@ HOLDERS: Final = """
     JOIN accounts_identityprovider AS provider ON provider.id = idp_group.provider_id AND provider.enabled
     WHERE told.user_id {whose}
 """
-"""Who holds which role in which team, or, without a team, over all: by the set-up file and by groups of identity
-providers. `whose` stands in each part, since SQLite takes no condition into a union. In SQL, since every request asks
-for it: the ORM needs six times as long to put it together."""
+"""Who holds which role in which team, or, without a team, over all: by the set-up file, by break-glass access and by
+groups of identity providers. `whose` stands in each part, since SQLite takes no condition into a union. In SQL, since
+every request asks for it: the ORM needs six times as long to put it together."""
 
 _HELD: Final = f"""
     SELECT held.team_id, held.role, slug, name, archived_at IS NULL

@@ -1,5 +1,6 @@
 """People, the identity providers they come from, the groups these put them in, and how often who asked."""
 
+from accounts.models.break_glass import BreakGlass
 from accounts.models.identity import GroupClaim, IdentityProvider, IdpGroup, IdpMembership, UsedAssertion
 from accounts.models.limits import RequestCount
 from accounts.models.people import User, UserManager
@@ -7,6 +8,7 @@ from accounts.models.tokens import ApiToken, Scope
 
 __all__ = [
     "ApiToken",
+    "BreakGlass",
     "GroupClaim",
     "IdentityProvider",
     "IdpGroup",

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
 from django.db import models
+from django.utils import timezone
 
 
 class UserManager(BaseUserManager["User"]):
@@ -36,5 +37,6 @@ class User(AbstractBaseUser):
 
     @property
     def is_active(self) -> bool:  # type: ignore[override]
-        """Archived people lose their sessions: Django asks this at every request."""
-        return self.archived_at is None
+        """Archived people lose their sessions: Django asks this at every request. Who is let in for some hours is
+        archived as of their end."""
+        return self.archived_at is None or self.archived_at > timezone.now()

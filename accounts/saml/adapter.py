@@ -1,6 +1,5 @@
 """Where allauth asks the portal: which providers there are, whose account it is, and what a sign-in begins."""
 
-from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, Final
 
@@ -12,9 +11,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.actions import arrive
-from accounts.claims import Claims
 from accounts.models import IdentityProvider, User
 from accounts.saml.refusals import Reason, Refused
+from accounts.sessions import session_end
 
 SAML: Final = "saml"
 _LONGEST: Final = 150
@@ -71,18 +70,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         arrive(user=user, provider=provider, claims=claims, now=now)
         user.backend = settings.AUTHENTICATION_BACKENDS[0]
         super().login(request, user)
-        request.session.set_expiry(session_end(claims, now))
+        request.session.set_expiry(session_end(claims.session_until, now))
         request.session[SESSION_KEY] = {
             "provider": provider.slug,
             "name_id": claims.name_id,
             "session_index": claims.session_index,
         }
-
-
-def session_end(claims: Claims, now: datetime) -> datetime:
-    """The earlier of what the provider says and what the portal allows."""
-    ours = now + timedelta(seconds=settings.SESSION_COOKIE_AGE)
-    return min(ours, claims.session_until) if claims.session_until else ours
 
 
 def username_of(slug: str, name_id: str) -> str:

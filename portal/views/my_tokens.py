@@ -32,11 +32,12 @@ def my_tokens(request: Request) -> HttpResponse:
     now = timezone.now()
     form = TokenForm(request.POST if request.method == "POST" else None)
     secret = ""
-    if form.is_valid():
+    may_make = request.user.archived_at is None
+    if may_make and form.is_valid():
         secret = make_token(user=request.user, now=now, **form.cleaned_data)
         form = TokenForm()
     tokens = ApiToken.objects.kept().filter(user=request.user)
-    context = {"form": form, "secret": secret, "tokens": tokens, "opened": opened(), "now": now}
+    context = {"form": form, "may_make": may_make, "secret": secret, "tokens": tokens, "opened": opened(), "now": now}
     return render(request, "portal/my_tokens.html", {**context, "portal": settings.PORTAL_ADDRESS})
 
 

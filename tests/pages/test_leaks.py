@@ -40,7 +40,7 @@ PLATFORM_ONLY = {
 }  # fmt: skip
 NO_PAGES = {
     "sign-out", "sign-in-as", "set_language", "inbox-read", "notice-acknowledge", "channel-remove", "message-again",
-    "token-end", "saml-login", "saml-acs", "saml-finish", "saml-logout", "saml-metadata",
+    "token-end", "break-glass", "saml-login", "saml-acs", "saml-finish", "saml-logout", "saml-metadata",
 }  # fmt: skip
 
 WORDS = {

@@ -99,6 +99,7 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "undelivered": (SIGN_IN, *(403,) * 5, 200, 403, 403, *NONE),
     "message-again 9c0f6c5e-0d0b-5f0e-8a55-6f1f0a9d2b11": (SIGN_IN, *(405,) * 8, *NONE),
     "sign-in": (200,) * 13,
+    "break-glass": (404,) * 13,
     "sign-out": (SIGN_IN, *(405,) * 8, *NONE),
     "sign-in-as": (405,) * 13,
     "set_language": (HOME,) * 13,
