@@ -79,17 +79,18 @@ def metadata(entity_id: str, certificates: Sequence[str], sso: str) -> str:
 
 @dataclass
 class Idp:
-    """`last` is the number of the last response: no two have the same IDs."""
+    """`portal`: the address of whom it speaks to. `last`: the number of the last response; no two have the same IDs."""
 
     row: IdentityProvider
     key: str
     certificate: str
     now: datetime
+    portal: str = "http://127.0.0.1:0"
     last: int = field(default=0)
 
     @property
     def acs(self) -> str:
-        return f"http://127.0.0.1:0/saml/{self.row.slug}/acs/"
+        return f"{self.portal}/saml/{self.row.slug}/acs/"
 
     @property
     def entity_id(self) -> str:
@@ -105,7 +106,7 @@ class Idp:
             "until": _text(self.now + timedelta(minutes=5)),
             "session_until": _text(self.now + timedelta(hours=8)),
             "acs": self.acs,
-            "audience": f"http://127.0.0.1:0/saml/{self.row.slug}/metadata/",
+            "audience": f"{self.portal}/saml/{self.row.slug}/metadata/",
             "issuer": self.entity_id,
             "format": PERSISTENT,
             "name_id": "ana-0001",
