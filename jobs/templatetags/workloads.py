@@ -1,22 +1,47 @@
 """Template tags of lists of workloads."""
 
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from django import template
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language, gettext
 
 from jobs import kubectl
 from jobs.models import Workload
 from jobs.search import QueueFound
 from jobs.states import HOLDING, OVER, WAITING
 from jobs.workload_filter import Column, Group, WorkloadFilter
+from jobs.workload_form import Choice
+from jobs.workload_list import Owner
 
 register = template.Library()
 
 register.simple_tag(kubectl.list_command)
 register.simple_tag(kubectl.describe_command)
+
+
+@register.simple_tag
+def options(choice: Choice) -> SafeString:
+    """What can be chosen; not in a template, since there may be hundreds of teams."""
+    rows = ((value, SafeString(" selected" if value == choice.value else ""), words) for value, words in choice.options)
+    return format_html_join("", '<option value="{}"{}>{}</option>', rows)
+
+
+@register.simple_tag
+def owner_cell(owner: Owner | None, namespace: str, link: str) -> SafeString:
+    """The team that a namespace belongs to, or no team; leads to the team's page of that name."""
+    return _owner_cell(owner, namespace, link, get_language())
+
+
+@lru_cache(maxsize=4096)
+def _owner_cell(owner: Owner | None, namespace: str, link: str, language: str | None) -> SafeString:
+    words = '<a href="{}" dir="auto">{}</a>'
+    team = format_html(words, reverse(link, args=[owner.slug]), owner.name) if owner else gettext("no team")
+    return format_html('<td role="cell" class="place">{}<span class="tbl-sub mono">{}</span></td>', team, namespace)
 
 
 @register.inclusion_tag("components/sort.html")

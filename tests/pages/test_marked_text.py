@@ -17,6 +17,7 @@ from jobs.models import Workload
 from jobs.sync import SOURCES
 from jobs.templatetags import queue_lines
 from jobs.templatetags import quota as quota_tags
+from jobs.templatetags import workloads as workload_tags
 from portal.models import Gap
 from portal.sync_runs import record_failure
 from scheduling import names
@@ -56,6 +57,7 @@ def _brackets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def _forget_what_is_drawn() -> None:
     quota_tags._state_pill.cache_clear()
     queue_lines._drawn.cache_clear()
+    workload_tags._owner_cell.cache_clear()
 
 
 @pytest.fixture
