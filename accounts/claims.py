@@ -17,8 +17,9 @@ _FAMILY: Final = (f"{_WS}/surname", "surname", "sn", "urn:oid:2.5.4.4")
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """`session_until`: when the provider wants the session to end. `valid_until`: from then on the assertion cannot be
-    used, by our clock or one that is up to the drift behind."""
+    """`session_until`: when the provider wants the session to end. `authenticated_at`: when it last asked for
+    credentials. `valid_until`: from then on the assertion cannot be used, by our clock or one that is up to the drift
+    behind."""
 
     name_id: str
     assertion_id: str
@@ -26,6 +27,7 @@ class Claims:
     valid_until: datetime
     session_index: str
     session_until: datetime | None
+    authenticated_at: datetime
     attributes: Mapping[str, tuple[str, ...]]
 
     @property
@@ -50,7 +52,8 @@ class Claims:
 
     def as_json(self) -> dict[str, Any]:
         until = self.session_until.isoformat() if self.session_until else None
-        return {**asdict(self), "valid_until": self.valid_until.isoformat(), "session_until": until}
+        times = {"valid_until": self.valid_until.isoformat(), "authenticated_at": self.authenticated_at.isoformat()}
+        return {**asdict(self), **times, "session_until": until}
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> "Claims":
@@ -59,6 +62,7 @@ class Claims:
             **{
                 **kept,
                 "valid_until": datetime.fromisoformat(kept["valid_until"]),
+                "authenticated_at": datetime.fromisoformat(kept["authenticated_at"]),
                 "session_until": datetime.fromisoformat(until) if until else None,
                 "attributes": {name: tuple(values) for name, values in kept["attributes"].items()},
             }

@@ -18,7 +18,8 @@ from accounts.sessions import session_end
 SAML: Final = "saml"
 _LONGEST: Final = 150
 SESSION_KEY: Final = "saml"
-"""In the session: which provider signed the person in, as whom, and in which of its sessions."""
+"""In the session: which provider signed the person in, as whom, in which of its sessions, and when it
+asked them for credentials."""
 
 
 def app_of(provider: IdentityProvider) -> SocialApp:
@@ -75,6 +76,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             "provider": provider.slug,
             "name_id": claims.name_id,
             "session_index": claims.session_index,
+            "authenticated_at": min(claims.authenticated_at, now).isoformat(),
         }
 
 

@@ -90,8 +90,17 @@ def _claims(response: Element, assertion: Element, acs: str, entity_id: str) -> 
         valid_until=max(until, _time(only(assertion, "saml:Conditions", Reason.TIMES), "NotOnOrAfter")) + DRIFT,
         session_index=statement.get("SessionIndex", ""),
         session_until=_time(statement, "SessionNotOnOrAfter") if statement.get("SessionNotOnOrAfter") else None,
+        authenticated_at=_authenticated_at(statement),
         attributes=_attributes(assertion),
     )
+
+
+def _authenticated_at(statement: Element) -> datetime:
+    """The library does not read it, and lets times with other zones than UTC through."""
+    try:
+        return _time(statement, "AuthnInstant")
+    except Exception as error:  # whatever it raises at what is no time
+        raise Refused(Reason.TIMES, "of the sign-in at the provider") from error
 
 
 def _confirmation(response: Element, subject: Element, acs: str) -> tuple[str, datetime]:

@@ -12,6 +12,7 @@ from accounts.claims import Claims
 from accounts.models import IdentityProvider
 from accounts.saml.config import as_received, config_of
 
+SINCE: Final = "authenticated_since"
 _NO_RELAY_STATE: Final = ""
 
 
@@ -28,9 +29,13 @@ class PortalSAMLProvider(SAMLProvider):  # type: ignore[misc]
     def extract_common_fields(self, data: Claims) -> dict[str, str]:
         return {}
 
-    def send_to(self, request: HttpRequest, provider: IdentityProvider, next_url: str, now: datetime) -> HttpResponse:
-        """To the provider's sign-in; the session remembers the request that its answer must name. Raises Refused."""
+    def send_to(
+        self, request: HttpRequest, provider: IdentityProvider, next_url: str, *, anew: bool, now: datetime
+    ) -> HttpResponse:
+        """To the provider's sign-in; the session remembers the request that its answer must name, and since when the
+        provider must have asked for credentials if they are asked `anew`. Raises Refused."""
         auth = Auth(as_received("saml-login", provider.slug, get_data={}), config_of(provider, now))
-        address = auth.login(return_to=_NO_RELAY_STATE)
-        self.stash_redirect_state(request, AuthProcess.LOGIN, next_url, state_id=auth.get_last_request_id())
+        address = auth.login(return_to=_NO_RELAY_STATE, force_authn=anew)
+        since = {SINCE: now.isoformat()} if anew else {}
+        self.stash_redirect_state(request, AuthProcess.LOGIN, next_url, state_id=auth.get_last_request_id(), **since)
         return HttpResponseRedirect(address)

@@ -29,6 +29,7 @@ class Reason(StrEnum):
     NOT_PERSISTENT = "name id not persistent"
     NO_ARRIVAL = "no arrival"
     UNKNOWN_REQUEST = "unknown request"
+    NOT_ANEW = "not asked anew"
     REPLAYED = "replayed"
     ARCHIVED = "archived"
     NO_METADATA = "no metadata"
@@ -64,6 +65,10 @@ _SENTENCES: Final[dict[Reason, Promise]] = {
     ),
     Reason.UNKNOWN_REQUEST: _AGAIN,
     Reason.NO_ARRIVAL: _AGAIN,
+    Reason.NOT_ANEW: _(
+        "The identity provider was to ask for your credentials anew and did not. You are signed in as before. Sign out "
+        "there and start again; if that does not help, tell the platform admin."
+    ),
     Reason.REPLAYED: _("Somebody has signed in with this very answer already. Start again."),
     Reason.CERTIFICATE_EXPIRED: _(
         "The certificate with which the identity provider signs has expired. The platform admin has to renew it there."

@@ -1,6 +1,7 @@
 """The addresses of one identity provider: to it, back from it, its logout, and what it must know of us."""
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import wraps
 from typing import Final
 
@@ -24,10 +25,11 @@ from accounts.limits import Limit, is_beyond, too_many
 from accounts.models import IdentityProvider
 from accounts.saml.adapter import SESSION_KEY, app_of
 from accounts.saml.arrivals import hand_over, take_over, use_once
-from accounts.saml.checks import claims_in
+from accounts.saml.checks import DRIFT, claims_in
 from accounts.saml.config import as_received, config_of, sp_config
+from accounts.saml.fresh import ASK_ANEW
 from accounts.saml.logout import answer_logout
-from accounts.saml.provider import PortalSAMLProvider
+from accounts.saml.provider import SINCE, PortalSAMLProvider
 from accounts.saml.refusals import Reason, Refused
 
 log = structlog.get_logger(__name__)
@@ -63,11 +65,12 @@ def _guarded(view: View) -> View:
 @_guarded
 @require_safe
 def saml_login(request: HttpRequest, provider: IdentityProvider) -> HttpResponse:
-    """To the identity provider; afterwards to `next`."""
+    """To the identity provider, which asks for credentials anew if the address says so; afterwards to `next`."""
     target = request.GET.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
     ours = target if is_ours else reverse("home")
-    return PortalSAMLProvider(request, app_of(provider)).send_to(request, provider, ours, timezone.now())
+    saml = PortalSAMLProvider(request, app_of(provider))
+    return saml.send_to(request, provider, ours, anew=ASK_ANEW in request.GET, now=timezone.now())
 
 
 @csrf_exempt
@@ -91,6 +94,8 @@ def saml_finish(request: HttpRequest, provider: IdentityProvider) -> HttpRespons
         state = saml.unstash_redirect_state(request, claims.answers)
     except PermissionDenied as error:
         raise Refused(Reason.UNKNOWN_REQUEST) from error
+    if SINCE in state and claims.authenticated_at + DRIFT < datetime.fromisoformat(state[SINCE]):
+        raise Refused(Reason.NOT_ANEW)
     use_once(claims, provider.slug, now)
     request.arrival = (claims, provider, now)  # type: ignore[attr-defined]
     login = saml.sociallogin_from_response(request, claims)

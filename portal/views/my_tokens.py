@@ -16,6 +16,7 @@ from accounts.actions import end_token, make_token
 from accounts.forms import TokenForm
 from accounts.models import ApiToken, Scope
 from accounts.requests import Request
+from accounts.saml.fresh import fresh_sign_in, is_fresh, way_to_fresh
 
 
 class Opened(NamedTuple):
@@ -27,6 +28,7 @@ class Opened(NamedTuple):
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@fresh_sign_in("my-tokens")
 def my_tokens(request: Request) -> HttpResponse:
     """A new token's secret stands in the answer to its form alone."""
     now = timezone.now()
@@ -37,8 +39,10 @@ def my_tokens(request: Request) -> HttpResponse:
         secret = make_token(user=request.user, now=now, **form.cleaned_data)
         form = TokenForm()
     tokens = ApiToken.objects.kept().filter(user=request.user)
-    context = {"form": form, "may_make": may_make, "secret": secret, "tokens": tokens, "opened": opened(), "now": now}
-    return render(request, "portal/my_tokens.html", {**context, "portal": settings.PORTAL_ADDRESS})
+    anew = "" if is_fresh(request, now) else way_to_fresh(request, "my-tokens")
+    context = {"form": form, "may_make": may_make, "anew": anew, "secret": secret, "tokens": tokens, "now": now}
+    told = {**context, "opened": opened(), "portal": settings.PORTAL_ADDRESS}
+    return render(request, "portal/my_tokens.html", told)
 
 
 @require_POST

@@ -34,7 +34,7 @@ _TEMPLATE = """
         NotOnOrAfter="{until}" Recipient="{acs}" InResponseTo="{answers}"/></saml:SubjectConfirmation></saml:Subject>
     <saml:Conditions NotBefore="{since}" NotOnOrAfter="{until}"><saml:AudienceRestriction>
       <saml:Audience>{audience}</saml:Audience></saml:AudienceRestriction></saml:Conditions>
-    <saml:AuthnStatement AuthnInstant="{at}" SessionIndex="{index}" SessionNotOnOrAfter="{session_until}">
+    <saml:AuthnStatement AuthnInstant="{authenticated}" SessionIndex="{index}" SessionNotOnOrAfter="{session_until}">
       <saml:AuthnContext><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:Password</saml:AuthnContextClassRef>
       </saml:AuthnContext></saml:AuthnStatement>
     <saml:AttributeStatement>{attributes}</saml:AttributeStatement>
@@ -102,6 +102,7 @@ class Idp:
             **NAMES,
             "id": f"{self.row.slug}{self.last}",
             "at": _text(self.now),
+            "authenticated": _text(self.now),
             "since": _text(self.now - timedelta(minutes=5)),
             "until": _text(self.now + timedelta(minutes=5)),
             "session_until": _text(self.now + timedelta(hours=8)),
