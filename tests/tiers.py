@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.cluster import build
-from tests.idp import simplesamlphp
+from tests.idp import saml_idp, simplesamlphp
 from tests.servers import postgresql, postgresql_binary
 
 SLOW_MARKS = "cluster or browser or services or crawl or idp"
@@ -64,6 +64,11 @@ def build_and_run_cluster() -> int:
     return pytest("-m", "cluster")
 
 
+def install_and_run_idp() -> int:
+    saml_idp.install()
+    return pytest("tests/idp", "-m", "idp")
+
+
 def missing_cluster() -> str:
     if not build.missing():
         return missing_program("chromium")()
@@ -73,6 +78,8 @@ def missing_cluster() -> str:
 def missing_idp() -> str:
     if not simplesamlphp.SITE.exists():
         return "SimpleSAMLphp is not installed."
+    if not saml_idp.program("npm"):
+        return "npm is not installed, which fetches the second identity provider."
     return missing_program("php", "chromium")()
 
 
@@ -95,7 +102,7 @@ TIERS = (
     ),
     Tier("services", missing_program("redis-server"), lambda: pytest("-m", "services")),
     Tier("browser", missing_program("chromium"), lambda: pytest("-m", "browser")),
-    Tier("idp", missing_idp, lambda: pytest("tests/idp", "-m", "idp")),
+    Tier("idp", missing_idp, install_and_run_idp),
     Tier("cluster", missing_cluster, build_and_run_cluster),
 )
 

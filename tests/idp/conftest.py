@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from tests.accounts.saml.idp import key_pair
 from tests.chromium import chromium
 from tests.idp.portal import SamlPortal
+from tests.idp.saml_idp import SamlIdp
 from tests.idp.simplesamlphp import SimpleSamlPhp
 
 SLUGS = ("corp", "labs")
@@ -41,14 +42,26 @@ def idp_server(tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, 
 
 
 @pytest.fixture(scope="session")
-def portal(tmp_path_factory: pytest.TempPathFactory, idp_server: SimpleSamlPhp) -> Iterator[SamlPortal]:
-    running = SamlPortal(tmp_path_factory.mktemp("portal"))
+def laid_out(tmp_path_factory: pytest.TempPathFactory) -> SamlPortal:
+    """The portal before it runs: its address is known."""
+    return SamlPortal(tmp_path_factory.mktemp("portal"))
+
+
+@pytest.fixture(scope="session")
+def second_server(laid_out: SamlPortal, pairs: list[tuple[str, str]]) -> SamlIdp:
+    return SamlIdp(laid_out.folder / "second", pairs[0], laid_out.saml_address("second"))
+
+
+@pytest.fixture(scope="session")
+def portal(laid_out: SamlPortal, idp_server: SimpleSamlPhp, second_server: SamlIdp) -> Iterator[SamlPortal]:
+    running = laid_out
     try:
         running.prepare()
         entry = {"metadata_url": idp_server.metadata_url}
         running.connect(
             corp={**entry, "name": "Example Corp"},
             labs={**entry, "name": "Example Labs", "signs_response": False},
+            second={"metadata_url": second_server.metadata_url, "name": "Second"},
             late={"metadata_url": "http://127.0.0.1:1/", "name": "Late"},
         )
         running.read_metadata()
