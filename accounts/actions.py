@@ -7,11 +7,10 @@ from typing import Any, Final
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
-from django.dispatch import Signal
 
 from accounts.bearer import digest, new_secret
 from accounts.claims import Claims
-from accounts.groups import keep_groups
+from accounts.groups import keep_groups, regrouped
 from accounts.models import ApiToken, BreakGlass, IdentityProvider, Scope, User
 from portal import audit
 
@@ -20,9 +19,6 @@ _GLASS_PREFIX: Final = "hpb"
 _LOCAL: Final = "break-glass"
 """Followed by a blank, which no identity provider's slug holds: none of their people can be called so."""
 _USES_APART: Final = timedelta(minutes=1)
-
-arriving = Signal()
-"""Sent with `user` before their groups change; receivers return what is called with `provider` and `now` after it."""
 
 
 def remember_team(*, user: User, slug: str) -> None:
@@ -43,11 +39,9 @@ def set_preferences(*, user: User, time_zone: str, has_keys: bool, now: datetime
 @transaction.atomic
 def arrive(*, user: User, provider: IdentityProvider, claims: Claims, now: datetime) -> None:
     """What their identity provider says of a person who signs in becomes what the portal knows of them."""
-    after: list[Any] = [receive for _, receive in arriving.send(User, user=user)]
-    _describe(user, claims)
-    keep_groups(user, provider, claims.groups(provider.groups_attribute), now)
-    for receive in after:
-        receive(provider=provider, now=now)
+    describe(user=user, name=claims.name, email=claims.email)
+    with regrouped([user.pk], provider, now):
+        keep_groups(user, provider, claims.groups(provider.groups_attribute), now)
     audit.record("person.signed_in", target=f"person/{user.username}", by=user.username, now=now, via=provider.slug)
 
 
@@ -58,6 +52,23 @@ def end_access(*, user: User, by: str, now: datetime) -> None:
     user.save(update_fields=["password"])
     ApiToken.objects.kept().filter(user=user).update(ended_at=now)
     audit.record("access.ended", target=f"person/{user.username}", by=by, now=now)
+
+
+@transaction.atomic
+def archive(*, user: User, by: str, now: datetime) -> None:
+    """They are nobody here until they are restored; what was begun before stays ended even then."""
+    user.archived_at = now
+    user.save(update_fields=["archived_at"])
+    audit.record("person.archived", target=f"person/{user.username}", by=by, now=now)
+    end_access(user=user, by=by, now=now)
+
+
+@transaction.atomic
+def restore(*, user: User, by: str, now: datetime) -> None:
+    """Somebody who was archived may sign in again."""
+    user.archived_at = None
+    user.save(update_fields=["archived_at"])
+    audit.record("person.restored", target=f"person/{user.username}", by=by, now=now)
 
 
 @transaction.atomic
@@ -124,9 +135,9 @@ def _record(event: str, token: ApiToken, now: datetime, **details: Any) -> None:
     audit.record(event, target=f"token/{token.pk}", by=token.user.username, now=now, name=token.name, **details)
 
 
-def _describe(user: User, claims: Claims) -> None:
-    """Their name and address, as far as something was said of them."""
-    name, email = claims.name[:200] or user.name, _address(claims.email) or user.email
+def describe(*, user: User, name: str, email: str) -> None:
+    """Their name and address, as far as their identity provider says something of them."""
+    name, email = name[:200] or user.name, _address(email) or user.email
     if (name, email) != (user.name, user.email):
         user.name, user.email = name, email
         user.save(update_fields=["name", "email"])

@@ -1,28 +1,55 @@
 """A person's groups at one identity provider, made equal to what it tells."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from datetime import datetime
+from typing import Any
 
-from accounts.models import GroupClaim, IdentityProvider, IdpGroup, IdpMembership, User
+from django.db.models import Q
+from django.dispatch import Signal
+
+from accounts.models import GroupClaim, IdentityProvider, IdpGroup, IdpMembership, ScimUser, User
 
 _AT_ONCE = 500
 
+regrouping = Signal()
+"""Sent with the keys of `users` before their groups change; receivers return what is called with `provider` and `now`
+after it."""
+
+
+@contextmanager
+def regrouped(users: Collection[int], provider: IdentityProvider, now: datetime) -> Iterator[None]:
+    """Around a change of these people's groups, in its transaction."""
+    after: list[Any] = [receive for _, receive in regrouping.send(User, users=users)]
+    yield
+    for receive in after:
+        receive(provider=provider, now=now)
+
 
 def keep_groups(user: User, provider: IdentityProvider, values: Collection[str] | None, now: datetime) -> None:
-    """In a few statements, however many they are. None: it did not tell of all, so that those known before stay."""
+    """As a sign-in tells, in a few statements, however many they are. None: it did not tell of all, so that those known
+    before stay. What SCIM told of the person is never taken back by a sign-in."""
+    has_scim = _is_provisioned(user, provider, now)
     GroupClaim.objects.update_or_create(
-        user=user, provider=provider, defaults={"is_complete": values is not None, "at": now}
+        user=user, provider=provider, defaults={"is_complete": values is not None or has_scim, "at": now}
     )
     if values is None:
         return
     held = dict(IdpMembership.objects.filter(user=user, group__provider=provider).values_list("group__value", "pk"))
-    _leave([key for value, key in held.items() if value not in values])
+    _leave([key for value, key in held.items() if value not in values], Q(provisioned=False) if has_scim else Q())
     _join(user, provider, [value for value in values if value not in held])
 
 
-def _leave(keys: list[int]) -> None:
+def _is_provisioned(user: User, provider: IdentityProvider, now: datetime) -> bool:
+    """Whether SCIM tells of this person now: once nobody may write any more, what it told runs out at sign-ins."""
+    is_known = ScimUser.objects.filter(user=user, provider=provider).exists()
+    return is_known and provider.scim_credentials.in_force(now).exists()
+
+
+def _leave(keys: list[int], which: Q) -> None:
+    """`which` is asked of the rows once more as they go: SCIM may have told of one meanwhile."""
     for start in range(0, len(keys), _AT_ONCE):
-        IdpMembership.objects.filter(pk__in=keys[start : start + _AT_ONCE]).delete()
+        IdpMembership.objects.filter(which, pk__in=keys[start : start + _AT_ONCE]).delete()
 
 
 def _join(user: User, provider: IdentityProvider, values: list[str]) -> None:

@@ -4,6 +4,7 @@ from django.urls import path
 from django.views.i18n import set_language
 
 from accounts.saml import views as saml
+from accounts.scim.views import scim
 from portal import signin
 from portal.views.cluster import cluster_page
 from portal.views.eviction import eviction_page
@@ -42,6 +43,8 @@ urlpatterns = [
     path("saml/<slug:slug>/finish/", saml.saml_finish, name="saml-finish"),
     path("saml/<slug:slug>/logout/", saml.saml_logout, name="saml-logout"),
     path("saml/<slug:slug>/metadata/", saml.saml_metadata, name="saml-metadata"),
+    path("scim/v2/", scim, name="scim-root"),
+    path("scim/v2/<path:path>", scim, name="scim"),
     path("language/", login_not_required(set_language), name="set_language"),
     path("teams/<slug:slug>/", team_page, name="team"),
     path("teams/<slug:slug>/usage/", team_usage, name="team-usage"),

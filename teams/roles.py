@@ -92,6 +92,27 @@ def holders_of(teams: Collection[int]) -> list[Holder]:
         return [Holder(*row) for row in cursor.fetchall()]
 
 
+class Grant(NamedTuple):
+    """What a person holds in a team, or, without a team, over all."""
+
+    user: int
+    team: int | None
+    role: str
+
+
+def grants_of(users: Collection[int]) -> set[Grant]:
+    """What these people hold now, of several roles in a team the strongest; one query, however many they are."""
+    if not users:
+        return set()
+    whose = f"IN ({', '.join(str(int(key)) for key in users)})"
+    with connection.cursor() as cursor:
+        cursor.execute(HOLDERS.format(whose=whose))
+        held = [Grant(*row) for row in cursor.fetchall()]
+    held.sort(key=lambda grant: _STRENGTH.get(grant.role, 0))
+    in_teams = {(grant.user, grant.team): grant for grant in held if grant.team is not None}
+    return {*in_teams.values(), *(grant for grant in held if grant.team is None)}
+
+
 def read_roles(user: User) -> Roles:
     """As of now, whatever was read before."""
     with connection.cursor() as cursor:

@@ -1,9 +1,11 @@
-"""People, the identity providers they come from, the groups these put them in, and how often who asked."""
+"""People, the identity providers they come from, the groups these put them in, what SCIM keeps of both, and how often
+who asked."""
 
 from accounts.models.break_glass import BreakGlass
 from accounts.models.identity import GroupClaim, IdentityProvider, IdpGroup, IdpMembership, UsedAssertion
 from accounts.models.limits import RequestCount
 from accounts.models.people import User, UserManager
+from accounts.models.scim import ScimCredential, ScimGroup, ScimUser
 from accounts.models.tokens import ApiToken, Scope
 
 __all__ = [
@@ -15,6 +17,9 @@ __all__ = [
     "IdpMembership",
     "RequestCount",
     "Scope",
+    "ScimCredential",
+    "ScimGroup",
+    "ScimUser",
     "UsedAssertion",
     "User",
     "UserManager",

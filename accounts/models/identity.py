@@ -44,10 +44,11 @@ class IdpGroup(models.Model):
 
 
 class IdpMembership(models.Model):
-    """That a person was in a group when their identity provider last told."""
+    """That a person was in a group when their identity provider last told: by SCIM (`provisioned`) or in a sign-in."""
 
     group = models.ForeignKey(IdpGroup, models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, models.CASCADE, related_name="idp_memberships")
+    provisioned = models.BooleanField(default=False)
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["user", "group"], name="idp_membership_key")]

@@ -1,6 +1,5 @@
 """Where allauth asks the portal: which providers there are, whose account it is, and what a sign-in begins."""
 
-from hashlib import sha256
 from typing import Any, Final
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -12,11 +11,11 @@ from django.utils import timezone
 
 from accounts.actions import arrive
 from accounts.models import IdentityProvider, User
+from accounts.names import username_of
 from accounts.saml.refusals import Reason, Refused
 from accounts.sessions import session_end
 
 SAML: Final = "saml"
-_LONGEST: Final = 150
 SESSION_KEY: Final = "saml"
 """In the session: which provider signed the person in, as whom, in which of its sessions, and when it
 asked them for credentials."""
@@ -78,9 +77,3 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             "session_index": claims.session_index,
             "authenticated_at": min(claims.authenticated_at, now).isoformat(),
         }
-
-
-def username_of(slug: str, name_id: str) -> str:
-    """`corp:NAMEID`; a NameID that is too long for that stands there as its SHA-256."""
-    name = f"{slug}:{name_id}"
-    return name if len(name) <= _LONGEST else f"{slug}:{sha256(name_id.encode()).hexdigest()}"

@@ -39,7 +39,7 @@ def test_the_pages_walked_are_all_there_are(addresses: Addresses) -> None:
     no_pages |= {"team-workloads-csv", "all-workloads-csv", "team-evictions-csv", "all-evictions-csv"}
     no_pages |= {"inbox-read", "notice-acknowledge", "channel-remove", "message-again", "token-end"}
     no_pages |= {"team-kubeconfig", "break-glass"}
-    no_pages |= {"saml-login", "saml-acs", "saml-finish", "saml-logout", "saml-metadata"}
+    no_pages |= {"saml-login", "saml-acs", "saml-finish", "saml-logout", "saml-metadata", "scim-root", "scim"}
     assert {kind.rstrip("?") for kind in addresses} == set(names(get_resolver())) - no_pages
 
 

@@ -49,7 +49,7 @@ PARAMETERS = (
     "q[]",
     "",
 )
-EXPECTED = {200, 204, 302, 304, 400, 403, 404, 405}
+EXPECTED = {200, 204, 302, 304, 400, 401, 403, 404, 405, 429}
 
 anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.sampled_from(ODD)
 
@@ -80,7 +80,7 @@ def urls(shared: World) -> dict[str, str]:
 def of_notices() -> dict[str, list[str]]:
     """Values for the addresses of what people were told."""
     keys = [str(key) for key in Notice.objects.values_list("pk", flat=True)]
-    return {"notice": keys, "message": keys[:1], "channel": ["1"], "token": ["1"]}
+    return {"notice": keys, "message": keys[:1], "channel": ["1"], "token": ["1"], "path": ["Users"]}
 
 
 @pytest.fixture

@@ -41,6 +41,7 @@ PLATFORM_ONLY = {
 NO_PAGES = {
     "sign-out", "sign-in-as", "set_language", "inbox-read", "notice-acknowledge", "channel-remove", "message-again",
     "token-end", "break-glass", "saml-login", "saml-acs", "saml-finish", "saml-logout", "saml-metadata",
+    "scim-root", "scim",
 }  # fmt: skip
 
 WORDS = {
@@ -105,6 +106,7 @@ def night(zoo: World, jobs: dict[str, Job], people: People, tmp_path: Path, sett
         "message": [UNKNOWN_UID],
         "channel": ["1"],
         "token": ["1"],
+        "path": ["Users"],
         "uid": [*Workload.objects.values_list("uid", flat=True), UNKNOWN_UID],
     }
     yield Night(people, keeper, addresses(values) | {f"/search/?q={text}": "search" for text in OF_EVERYBODY})

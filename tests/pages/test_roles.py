@@ -108,6 +108,8 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "saml-finish unknown": (404,) * 13,
     "saml-logout unknown": (404,) * 13,
     "saml-metadata unknown": (404,) * 13,
+    "scim-root": (401,) * 13,
+    "scim Users": (401,) * 13,
 }
 
 

@@ -1,10 +1,12 @@
 """Roles that come from groups of an identity provider."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from accounts.models import IdentityProvider, IdpGroup, IdpMembership, User
+from accounts.models import IdentityProvider, IdpGroup, IdpMembership, ScimUser, User
 from portal.models import AuditEvent
 from teams.actions import apply_setup
 from teams.models import GroupMapping
@@ -14,6 +16,7 @@ from teams.setup_file import BadSetup, read_setup
 from tests.accounts.saml.conftest import NOW, _noon, corp, keys  # noqa: F401
 from tests.accounts.saml.idp import Idp
 from tests.accounts.saml.journey import sign_in
+from tests.accounts.scim.client import scim_of
 from tests.people import People
 
 pytestmark = pytest.mark.django_db
@@ -106,3 +109,69 @@ def test_what_the_file_no_longer_maps_is_gone_and_what_it_does_not_name_stays() 
 def test_what_cannot_be_is_refused_with_its_place(text: str, word: str) -> None:
     with pytest.raises(BadSetup, match=word):
         apply(text)
+
+
+def scim_roles(event: str) -> set[tuple[str, str, str]]:
+    found = AuditEvent.objects.filter(event=event, actor="identity_provider/corp")
+    return {(each.target, each.details["team"], each.details["role"]) for each in found}
+
+
+def test_what_scim_gives_and_takes_is_audited(people: People, corp: Idp) -> None:  # noqa: F811
+    mapped(corp, "g-research", TeamRole.MEMBER, people.research)
+    mapped(corp, "g-finops", GlobalRole.FINOPS)
+    scim = scim_of(corp.row)
+    ana, bia = scim.person("ana"), scim.person("bia")
+    scim.group("finops", ana)
+    research = scim.group("research", ana, bia)
+    both = {(f"person/corp:oid-{name}", "research", "member") for name in ("ana", "bia")}
+    finops = ("person/corp:oid-ana", "", "finops")
+    assert scim_roles("role.gained") == both | {finops}
+    assert read_roles(User.objects.get(username="corp:oid-bia")).teams == {people.research.pk: TeamRole.MEMBER}
+    scim.patch(f"/Groups/{research}", {"op": "Remove", "path": "members", "value": [{"value": bia}]})
+    assert scim_roles("role.lost") == {("person/corp:oid-bia", "research", "member")}
+    scim.ask("DELETE", f"/Users/{ana}")
+    assert scim_roles("role.lost") == both | {finops}
+
+
+def test_a_group_that_is_deleted_takes_its_roles_and_keeps_what_it_would_give(people: People, corp: Idp) -> None:  # noqa: F811
+    mapped(corp, "g-research", TeamRole.MEMBER, people.research)
+    scim = scim_of(corp.row)
+    research = scim.group("research", scim.person("ana"))
+    scim.ask("DELETE", f"/Groups/{research}")
+    assert len(scim_roles("role.lost")) == 1
+    assert GroupMapping.objects.count() == 1
+    scim.group("research", scim.get("/Users").json()["Resources"][0]["id"])
+    assert read_roles(User.objects.get(username="corp:oid-ana")).teams == {people.research.pk: TeamRole.MEMBER}
+
+
+def test_a_group_that_is_called_otherwise_gives_what_the_other_gives(people: People, corp: Idp) -> None:  # noqa: F811
+    mapped(corp, "g-research", TeamRole.MEMBER, people.research)
+    mapped(corp, "g-vision", TeamRole.MEMBER, people.vision)
+    scim = scim_of(corp.row)
+    group = scim.group("research", scim.person("ana"))
+    scim.patch(f"/Groups/{group}", {"op": "Replace", "path": "externalId", "value": "g-vision"})
+    assert scim_roles("role.lost") == {("person/corp:oid-ana", "research", "member")}
+    assert read_roles(User.objects.get(username="corp:oid-ana")).teams == {people.vision.pk: TeamRole.MEMBER}
+
+
+def test_five_hundred_members_cost_few_statements(
+    people: People,
+    corp: Idp,  # noqa: F811
+    django_assert_max_num_queries: Any,
+) -> None:
+    mapped(corp, "g-research", TeamRole.MEMBER, people.research)
+    scim = scim_of(corp.row)
+    now = {"created_at": NOW, "changed_at": NOW}
+    users = User.objects.bulk_create(User(username=f"corp:{n}", name=str(n), created_at=NOW) for n in range(500))
+    rows = [
+        ScimUser(provider=corp.row, user=user, name_key=user.username, active=True, told={}, **now) for user in users
+    ]
+    ScimUser.objects.bulk_create(rows)
+    group = scim.group("research")
+    members = [{"value": str(row.pk)} for row in rows]
+    with django_assert_max_num_queries(20):
+        scim.patch(f"/Groups/{group}", {"op": "Add", "path": "members", "value": members})
+    assert len(scim_roles("role.gained")) == 500
+    with django_assert_max_num_queries(20):
+        scim.patch(f"/Groups/{group}", {"op": "Remove", "path": "members", "value": members})
+    assert len(scim_roles("role.lost")) == 500

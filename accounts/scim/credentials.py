@@ -1,0 +1,57 @@
+"""The secrets that identity providers write with: two in force at once, so that one can take over from the other."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import transaction
+from django.db.models import Q
+
+from accounts.bearer import digest, new_secret
+from accounts.models import IdentityProvider, ScimCredential
+from portal import audit
+
+_PREFIX: Final = "scim"
+_AT_ONCE: Final = 2
+_NOTED_EVERY: Final = timedelta(minutes=1)
+
+
+class TooMany(Exception):
+    """As many as may be in force at once are."""
+
+
+@transaction.atomic
+def make_credential(
+    *, provider: IdentityProvider, scope: ScimCredential.Scope, valid: timedelta, by: str, now: datetime
+) -> tuple[ScimCredential, str]:
+    """A new one and its secret, which is told this once. Raises TooMany."""
+    IdentityProvider.objects.select_for_update().get(pk=provider.pk)
+    if provider.scim_credentials.in_force(now).count() >= _AT_ONCE:
+        raise TooMany
+    secret = new_secret(_PREFIX)
+    made: ScimCredential = provider.scim_credentials.create(
+        digest=digest(secret), scope=scope, created_at=now, expires_at=now + valid
+    )
+    audit.record("scim_credential.made", target=_target(made), by=by, now=now, scope=scope)
+    return made, secret
+
+
+@transaction.atomic
+def end_credential(*, credential: ScimCredential, by: str, now: datetime) -> None:
+    """Nothing is written with it any more."""
+    credential.ended_at = now
+    credential.save(update_fields=["ended_at"])
+    audit.record("scim_credential.ended", target=_target(credential), by=by, now=now)
+
+
+def credential_of(secret: str, now: datetime) -> ScimCredential | None:
+    """The one in force that the secret is of; notes within a minute that it was used."""
+    in_force = ScimCredential.objects.in_force(now).select_related("provider")
+    found: ScimCredential | None = in_force.filter(digest=digest(secret)).first() if secret else None
+    if found is not None and (found.last_used_at is None or found.last_used_at <= now - _NOTED_EVERY):
+        noted_before = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - _NOTED_EVERY)
+        ScimCredential.objects.filter(noted_before, pk=found.pk).update(last_used_at=now)
+    return found
+
+
+def _target(credential: ScimCredential) -> str:
+    return f"scim_credential/{credential.provider.slug}/{credential.pk}"

@@ -1,0 +1,83 @@
+"""Who is in a provisioned group: in a few statements, however many they are, and told of to whoever counts roles."""
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from scim2_models import InvalidValueException
+
+from accounts.groups import regrouped
+from accounts.models import IdpMembership, ScimGroup, ScimUser
+from accounts.scim.filters import uuid_of
+from accounts.scim.member_changes import MemberChange
+
+_AT_ONCE: Final = 500
+
+
+def members_of(groups: Collection[ScimGroup]) -> dict[int, list[str]]:
+    """SCIM ids by key of the IdpGroup; one query."""
+    found: dict[int, list[str]] = {group.group_id: [] for group in groups}
+    held = IdpMembership.objects.filter(group__in=found, provisioned=True, user__scim_user__isnull=False)
+    for group, person in held.order_by("pk").values_list("group", "user__scim_user"):
+        found[group].append(str(person))
+    return found
+
+
+def change_members(group: ScimGroup, change: MemberChange, now: datetime) -> bool:
+    """Whether anything changed. The group's row must be locked. Raises InvalidValueException for unknown people.
+
+    People whom SCIM does not tell of are left alone: what a sign-in said of them holds."""
+    added, removed = _users(group, change.added), _known(group, change.removed)
+    held = _held(group, added | removed if change.keeps_others else None)
+    joining = {user for user in added if not held.get(user)}
+    leaving = {user for user in held if user not in added and (user in removed or not change.keeps_others)}
+    if not joining and not leaving:
+        return False
+    with regrouped(sorted(joining | leaving), group.provider, now):
+        _write(group, joining, leaving)
+    return True
+
+
+def _held(group: ScimGroup, users: Collection[int] | None) -> dict[int, bool]:
+    """Who of these, or of all, is in it, and whether SCIM said so."""
+    held = IdpMembership.objects.filter(group=group.group_id, user__scim_user__isnull=False)
+    if users is None:
+        return dict(held.values_list("user", "provisioned"))
+    return {
+        user: provisioned
+        for some in _parts(users)
+        for user, provisioned in held.filter(user__in=some).values_list("user", "provisioned")
+    }
+
+
+def _users(group: ScimGroup, ids: Collection[str]) -> set[int]:
+    found = _known(group, ids)
+    if len(found) != len({uuid_of(each) for each in ids}):
+        raise InvalidValueException(detail="members: there is no such User")
+    return found
+
+
+def _known(group: ScimGroup, ids: Collection[str]) -> set[int]:
+    keys = [key for key in map(uuid_of, ids) if key is not None]
+    return {
+        user
+        for some in _parts(keys)
+        for user in ScimUser.objects.filter(provider=group.provider, pk__in=some).values_list("user", flat=True)
+    }
+
+
+def _write(group: ScimGroup, joining: set[int], leaving: set[int]) -> None:
+    for some in _parts(sorted(leaving)):
+        IdpMembership.objects.filter(group=group.group_id, user__in=some).delete()
+    IdpMembership.objects.bulk_create(
+        [IdpMembership(group_id=group.group_id, user_id=user, provisioned=True) for user in sorted(joining)],
+        batch_size=_AT_ONCE,
+        update_conflicts=True,
+        update_fields=["provisioned"],
+        unique_fields=["user", "group"],
+    )
+
+
+def _parts(values: Collection[Any]) -> Iterator[Sequence[Any]]:
+    ordered = list(values)
+    return (ordered[start : start + _AT_ONCE] for start in range(0, len(ordered), _AT_ONCE))
