@@ -99,14 +99,17 @@ TEMPLATES = [
 ]
 
 # Security: over TLS everywhere but on the demo's loopback
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = not DEMO
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = SECURE_SSL_REDIRECT = not DEMO
+CSRF_COOKIE_HTTPONLY = LANGUAGE_COOKIE_HTTPONLY = True  # sessions' are by default
+LANGUAGE_COOKIE_SAMESITE = "Lax"  # the others are by default
 SECURE_HSTS_SECONDS = 0 if DEMO else 31_536_000
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = not DEMO
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env_bool("PORTAL_BEHIND_PROXY", False) else None
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_ENGINE = "accounts.sessions"
-SESSION_COOKIE_NAME = "sessionid" if DEMO else "__Host-sessionid"
-CSRF_COOKIE_NAME = "csrftoken" if DEMO else "__Host-csrftoken"
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME, LANGUAGE_COOKIE_NAME, SAML_ARRIVAL_COOKIE_NAME = (
+    name if DEMO else f"__Host-{name}" for name in ("sessionid", "csrftoken", "language", "saml-arrival")
+)
 SESSION_COOKIE_AGE = env_int("PORTAL_SESSION_HOURS", 12, least=1) * 3600
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {

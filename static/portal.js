@@ -10,7 +10,7 @@
   }
   root.dataset.bsTheme = wantedTheme();
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if (zone) document.cookie = `zone=${zone}; path=/; max-age=31536000; samesite=lax`;
+  if (zone) document.cookie = `zone=${zone}; path=/; max-age=31536000; samesite=lax${location.protocol === "https:" ? "; secure" : ""}`;
 
   /* The reader's clock may be wrong: ages count from the moment the server rendered the page. */
   function tick(started, renderedAt, words) {

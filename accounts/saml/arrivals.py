@@ -13,7 +13,6 @@ from accounts.models import UsedAssertion
 from accounts.saml.refusals import Reason, Refused
 from accounts.sessions import SessionStore
 
-COOKIE: Final = "saml-arrival"
 _SECONDS: Final = 300
 
 
@@ -25,10 +24,9 @@ def hand_over(claims: Claims, slug: str, address: str) -> HttpResponse:
     store.create()
     response = HttpResponseRedirect(address)
     response.set_cookie(
-        COOKIE,
+        settings.SAML_ARRIVAL_COOKIE_NAME,
         store.session_key or "",
         max_age=_SECONDS,
-        path=address,
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
         samesite="Lax",
@@ -38,7 +36,7 @@ def hand_over(claims: Claims, slug: str, address: str) -> HttpResponse:
 
 def take_over(request: HttpRequest, slug: str) -> Claims:
     """What waits for this browser, once. Raises Refused."""
-    store = SessionStore(request.COOKIES.get(COOKIE) or None)
+    store = SessionStore(request.COOKIES.get(settings.SAML_ARRIVAL_COOKIE_NAME) or None)
     kept = store.get("claims") if store.get("provider") == slug else None
     store.delete()
     if kept is None:

@@ -139,9 +139,17 @@ def test_a_start_without_a_key_stops_with_the_sentence(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_deployment_check_is_clean_under_production_variables(tmp_path: Path) -> None:
     """After `make setup`, which makes the front end's folder."""
-    ended = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING", **PRODUCTION)
+    behind = {**PRODUCTION, "PORTAL_BEHIND_PROXY": "true"}
+    ended = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING", **behind)
     assert ended.returncode == 0, ended.stderr
     assert "no issues" in ended.stdout
+
+
+@pytest.mark.slow
+def test_the_deployment_check_catches_a_wrong_proxy_setting(tmp_path: Path) -> None:
+    ended = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING", **PRODUCTION)
+    assert ended.returncode != 0
+    assert "accounts.W003" in ended.stderr
 
 
 @pytest.mark.django_db
