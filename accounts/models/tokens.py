@@ -4,6 +4,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from accounts.models.people import User
 
@@ -11,7 +12,7 @@ from accounts.models.people import User
 class Scope(models.TextChoices):
     """What a token is for. It never opens more than its person may do."""
 
-    READ = "read", _("read")
+    READ = "read", pgettext_lazy("what a token is for", "read")
     SUBMIT = "submit", _("submit")
     QUOTA = "quota", _("quota")
     BILLING = "billing", _("billing")
