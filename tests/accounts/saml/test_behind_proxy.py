@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+import portal.urls  # noqa: F401 (with the demo's addresses, before a test leaves the demo)
 from tests.accounts.saml.idp import Idp, request_id, sent
 
 pytestmark = pytest.mark.django_db
