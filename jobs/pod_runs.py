@@ -12,6 +12,7 @@ from gateways.records import PodLook
 from jobs.interruption_rows import renew
 from jobs.interruptions import End
 from jobs.models import PodRun, Workload
+from portal.sync_runs import GAP_AFTER
 from portal.write_path import BATCH, exclusive, upsert
 from scheduling import names
 from teams.models import Cluster
@@ -69,7 +70,7 @@ def write_pods(
     written, unplaced = 0, []
     for start in range(0, max(len(looks), len(gone)), BATCH):
         some, vanished = looks[start : start + BATCH], gone[start : start + BATCH]
-        sick = sick_nodes(_suspects(some, vanished))
+        sick = sick_nodes(_suspects(some, vanished) | _left_behind(cluster, vanished))
         with exclusive(cluster.slug):
             batch = _Batch(cluster, some, vanished, sick, now, last_seen or now)
             written += batch.write()
@@ -82,6 +83,18 @@ def _suspects(looks: Sequence[PodLook], gone: Sequence[PodGone]) -> set[str]:
     left = {each.uid for each in gone}
     hit = (look for look in looks if look.phase == "Failed" or look.stop_at or look.uid in left)
     return {look.node for look in hit if look.node and look.phase != "Succeeded" and not _blames_node(look)}
+
+
+def _left_behind(cluster: Cluster, gone: Sequence[PodGone]) -> set[str]:
+    """Nodes from which pods vanished between two lists: nothing tells what took them."""
+    uids = [each.uid for each in gone if _is_fresh(each)]
+    runs = PodRun.objects.filter(cluster=cluster, uid__in=uids, ended_before__isnull=True, node_failed=False)
+    return set(runs.values_list("node", flat=True).distinct()) if uids else set()
+
+
+def _is_fresh(gone: PodGone) -> bool:
+    """Whether its node is now as it was when the pod went: after a gap nobody knows."""
+    return gone.before - gone.after <= GAP_AFTER
 
 
 def _blames_node(look: PodLook) -> bool:
@@ -117,7 +130,7 @@ class _Batch:
             before = runs.get(look.uid) or self._first(look, workload_id)
             runs[look.uid] = self._after(before, look)
         for uid in self.gone.keys() & runs.keys():
-            runs[uid] = _vanished(runs[uid], self.gone[uid])
+            runs[uid] = self._vanished(runs[uid], self.gone[uid])
         changed = [run for uid, run in runs.items() if run != self.stored.get(uid)]
         upsert(PodRun, _Run._fields, changed, key=("cluster_id", "uid"))
         renew(self.cluster, {run.workload_id for run in changed})
@@ -174,11 +187,11 @@ class _Batch:
         after, before = look.ended_at or self.last_seen, look.ended_at or self.now
         return _closed(run, after, before, _ENDS[look.phase])
 
-
-def _vanished(run: _Run, gone: PodGone) -> _Run:
-    if run.ended_before:
-        return run
-    return _closed(run, gone.after, gone.before, End.DELETED if gone.watched else End.UNSEEN)
+    def _vanished(self, run: _Run, gone: PodGone) -> _Run:
+        if run.ended_before:
+            return run
+        closed = _closed(run, gone.after, gone.before, End.DELETED if gone.watched else End.UNSEEN)
+        return closed._replace(node_failed=run.node_failed or (run.node in self.sick and _is_fresh(gone)))
 
 
 def _closed(run: _Run, after: datetime, before: datetime, end: End) -> _Run:

@@ -127,6 +127,28 @@ def test_a_node_that_died_is_told_by_the_node(pods: Pods, job: Job) -> None:
     assert (Interruption.objects.get().cause, pods.asked) == (Cause.NODE, {"node-1"})
 
 
+def test_a_node_that_died_is_blamed_for_a_pod_that_vanished_between_two_lists(pods: Pods, job: Job) -> None:
+    pods.see(pod := Pod(job))
+    pods.sick = {"node-1"}
+    pods.lose(pod, after=4, at=5)
+    broken = Interruption.objects.get()
+    assert (broken.cause, broken.nodes, pods.asked) == (Cause.NODE, ["node-1"], {"node-1"})
+
+
+def test_a_node_is_not_blamed_for_a_pod_that_vanished_in_a_long_gap(pods: Pods, job: Job) -> None:
+    pods.see(pod := Pod(job))
+    pods.sick = {"node-1"}
+    pods.lose(pod, after=4, at=90)
+    assert (Interruption.objects.get().cause, pods.asked) == (Cause.UNKNOWN, set())
+
+
+def test_the_node_of_a_pod_that_was_over_is_not_asked(pods: Pods, job: Job) -> None:
+    pods.see(pod := Pod(job).ends(4), at=5)
+    pods.sick = {"node-1"}
+    pods.lose(pod, after=5, at=6)
+    assert (PodRun.objects.get().node_failed, pods.asked) == (False, set())
+
+
 def test_a_restart_is_told_apart(pods: Pods, job: Job) -> None:
     pods.see(pod := Pod(job))
     pods.gone(pod, at=5)
