@@ -9,13 +9,14 @@ from typing import Any
 from uuid import UUID
 
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from accounts.models import User
 from jobs.amounts import amount_text, gpu_hours_text
 from jobs.eviction_list import with_objects
 from jobs.eviction_story import sentences
 from jobs.eviction_told import Told, told
+from jobs.interruptions import Cause
 from jobs.lost_work import Basis
 from jobs.models import Eviction
 from jobs.sight import sight_of
@@ -70,6 +71,7 @@ _TITLES: Mapping[Kind, Any] = {
     Kind.EVICTED: lambda: gettext("%(title)s was evicted"),
     Kind.REQUEUED: lambda: gettext("%(title)s waits again"),
     Kind.READMITTED: lambda: gettext("%(title)s runs again"),
+    Kind.INTERRUPTED: lambda: gettext("%(title)s was interrupted"),
     Kind.FAILED: lambda: gettext("%(title)s failed"),
     Kind.FINISHED: lambda: gettext("%(title)s finished"),
     Kind.STUCK: lambda: gettext("%(title)s was evicted and does not give its GPUs back"),
@@ -91,6 +93,8 @@ def _lines(notice: Notice) -> tuple[str, ...]:
         Kind.SYNC_STALLED: gettext("Pages show what was last read, and evictions are told late."),
         Kind.QUEUE_STOPPED: gettext("Nothing is admitted from it until it is started again."),
     }
+    if notice.kind == Kind.INTERRUPTED:
+        return _of_interruption(notice.details)
     if notice.kind == Kind.WAITS_LONG:
         return (gettext("For more than %(hours)d h, as you asked to be told.") % notice.details,)
     if notice.kind == Kind.TEAM_LOSS:
@@ -106,9 +110,25 @@ def _lines(notice: Notice) -> tuple[str, ...]:
     return (line,) if line else ()
 
 
+def _of_interruption(details: Mapping[str, Any]) -> tuple[str, ...]:
+    code = details["exit_code"]
+    why = [details["reason"], "" if code is None else gettext("exit code %(code)s") % {"code": code}]
+    cause = str(Cause(details["cause"]).label)
+    nodes = ", ".join([*details["nodes"], *(["…"] if details["more_nodes"] else [])])
+    return (
+        f"{cause} ({', '.join(filter(None, why))})." if any(why) else f"{cause}.",
+        ngettext("%(pods)d pod was hit, on: %(nodes)s", "%(pods)d pods were hit, on: %(nodes)s", details["pods"])
+        % {"pods": details["pods"], "nodes": nodes},
+        gettext("It kept its quota, and new pods came in their stead.")
+        if details["replaced"]
+        else gettext("It kept its quota, but no new pod has come in their stead so far."),
+    )
+
+
 def _path(notice: Notice) -> str:
     if notice.kind == Kind.TEAM_LOSS:
         return reverse("team-evictions", args=[notice.subject])
     if "namespace" in notice.details:
-        return reverse("workload", args=[notice.cluster.slug, notice.subject])
+        place = "#h-interruptions" if notice.kind == Kind.INTERRUPTED else ""
+        return reverse("workload", args=[notice.cluster.slug, notice.subject]) + place
     return reverse("cluster", args=[notice.cluster.slug])

@@ -7,7 +7,7 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from jobs import limits
+from jobs import interruption_notices, limits
 from jobs.hours import close_hours
 from jobs.notice_words import words_of
 from jobs.sync import ABOUT, EVENTS, last_good_read, pull_cluster
@@ -84,9 +84,10 @@ def close_hours_of(cluster_id: int) -> None:
 
 @shared_task(name="jobs.look_for_trouble", soft_time_limit=50, time_limit=60)
 def look_for_trouble() -> None:
-    """Tell what is wrong with each cluster."""
+    """Tell what is wrong with each cluster, and which of its jobs were interrupted."""
     for cluster in Cluster.objects.active():
         look(cluster, timezone.now())
+        interruption_notices.tell(cluster, timezone.now())
 
 
 @shared_task(name="jobs.tell_beyond_limits", soft_time_limit=110, time_limit=120)

@@ -10,6 +10,7 @@ class Kind(models.TextChoices):
     EVICTED = "evicted", _("A job was evicted")
     REQUEUED = "requeued", _("An evicted job waits again")
     READMITTED = "readmitted", _("An evicted job runs again")
+    INTERRUPTED = "interrupted", _("A job was interrupted and kept its quota")
     FAILED = "failed", _("A job failed")
     FINISHED = "finished", _("A job finished")
     STUCK = "stuck", _("An evicted job does not give its GPUs back")
@@ -33,7 +34,9 @@ class How(models.TextChoices):
     NEVER = "never", _("never")
 
 
-OF_JOBS: Final = (Kind.EVICTED, Kind.REQUEUED, Kind.READMITTED, Kind.FAILED, Kind.FINISHED, Kind.STUCK)
+OF_JOBS: Final = (
+    Kind.EVICTED, Kind.REQUEUED, Kind.READMITTED, Kind.INTERRUPTED, Kind.FAILED, Kind.FINISHED, Kind.STUCK,
+)  # fmt: skip
 """Told to the people of the job."""
 
 OF_PERSON: Final = (Kind.WAITS_LONG, Kind.TEAM_LOSS)
@@ -46,6 +49,7 @@ SEVERITY: Final = {
     Kind.EVICTED: Severity.WARNING,
     Kind.REQUEUED: Severity.INFO,
     Kind.READMITTED: Severity.INFO,
+    Kind.INTERRUPTED: Severity.WARNING,
     Kind.FAILED: Severity.WARNING,
     Kind.FINISHED: Severity.INFO,
     Kind.STUCK: Severity.WARNING,

@@ -16,7 +16,9 @@ from tests.people import People
 pytestmark = pytest.mark.django_db
 
 URL = "/me/notices/"
-JOB_KINDS = ("evicted", "requeued", "readmitted", "failed", "finished", "stuck", "waits_long", "team_loss")
+JOB_KINDS = (
+    "evicted", "requeued", "readmitted", "interrupted", "failed", "finished", "stuck", "waits_long", "team_loss",
+)  # fmt: skip
 
 
 def send(user: User, **changed: Any) -> HttpResponse:
