@@ -18,7 +18,8 @@ KEPT: Final = timedelta(hours=1)
 
 _SAME: Final = timedelta(seconds=1)
 _LATE: Final = timedelta(seconds=2)
-_SETTLED: Final = timedelta(minutes=5)  # by then the ledger has seen what an event tells
+SETTLED: Final = timedelta(minutes=5)
+"""By then the ledger has seen what an event tells."""
 
 
 class Row(Protocol):
@@ -111,7 +112,7 @@ def joined(rows: Sequence[AnyRow], told: Notes, now: datetime) -> Joined[AnyRow]
         found = list(_in_order(stretch, rest, between, is_whole=stretch[0].decided_after >= now - KEPT))
         pairs += found
         rest = [note for note in rest if note not in [placed for _, placed in found]]
-    return Joined(pairs, [note for note in rest if note.at < now - _SETTLED and not _has_room(note, rows, rest)])
+    return Joined(pairs, [note for note in rest if note.at < now - SETTLED and not _has_room(note, rows, rest)])
 
 
 def _has_room(note: Note, rows: Iterable[Row], rest: Iterable[Note]) -> bool:

@@ -89,12 +89,14 @@ class EvictionWriter:
         notices = {each.message: parse_preemption(each.message) for _, _, each in told}
         preemptors = Preemptors(self.cluster, notices.values())
         spans = _Ended({pk: [each for _, each in found] for pk, found in self.news.items()}, unseen)
-        defaults = _default_intervals(self.cluster, {workload.namespace for _, workload, _ in told})
+        defaults = default_intervals(self.cluster, {workload.namespace for _, workload, _ in told})
         rows = []
         for pk, workload, episode in told:
             notice = notices[episode.message]
             row = Eviction(cluster=self.cluster, workload_id=pk, **_columns(workload, episode, notice))
-            row.checkpoint_seconds, row.checkpoint_source = _interval(workload, defaults.get(workload.namespace))
+            row.checkpoint_seconds, row.checkpoint_source = interval_in_force(
+                checkpoint_interval(workload), defaults.get(workload.namespace)
+            )
             row.checkpoint_at = _last_checkpoint(workload, episode)
             row.span = spans.by(pk, episode)
             if row.span is None:
@@ -148,10 +150,10 @@ def _costs_nothing(row: Eviction) -> None:
     row.lost_low = row.lost_expected = row.lost_high = row.stopping = 0
 
 
-def _interval(workload: objects.Workload, default: int | None) -> tuple[int | None, str]:
-    """The checkpoint interval in force, in seconds, and who says so."""
+def interval_in_force(told: str, default: int | None) -> tuple[int | None, str]:
+    """The checkpoint interval, in seconds, and who says so: the job as it `told`, else the team."""
     try:
-        return int(read_interval(checkpoint_interval(workload)).total_seconds()), Source.JOB
+        return int(read_interval(told).total_seconds()), Source.JOB
     except CheckpointIgnored:
         return default, Source.TEAM if default is not None else ""
 
@@ -164,7 +166,7 @@ def _last_checkpoint(workload: objects.Workload, episode: Episode) -> datetime |
         return None
 
 
-def _default_intervals(cluster: Cluster, namespaces: Iterable[str]) -> dict[str, int | None]:
+def default_intervals(cluster: Cluster, namespaces: Iterable[str]) -> dict[str, int | None]:
     """The teams' own defaults by namespace."""
     owned = NamespaceBinding.objects.current().filter(cluster=cluster, namespace__in=namespaces)
     return dict(owned.values_list("namespace", "team__checkpoint_seconds"))

@@ -53,11 +53,30 @@ def _news(
 ) -> Iterator[Notice]:
     for eviction in evictions.get(look.uid, ()):
         if before is not None or eviction.decided_after > last_seen:
-            once = f"{eviction.reason} {eviction.cause} {eviction.ordinal}"
-            yield _notice(Kind.EVICTED, cluster, look, once, eviction.decided_before, eviction=eviction.pk)
+            yield _notice(Kind.EVICTED, cluster, look, _once(eviction), eviction.decided_before, eviction=eviction.pk)
     kind, at = _change(look, before)
     if kind is not None and (before is not None or (at or now) > last_seen):
         yield _notice(kind, cluster, look, str(at or now), at or now)
+
+
+def eviction_notice(eviction: Eviction, team_id: int) -> Notice:
+    """Of a stored one, which no look at its workload tells of."""
+    workload = eviction.workload
+    return notice(
+        Kind.EVICTED,
+        eviction.cluster,
+        workload.uid,
+        once=_once(eviction),
+        at=eviction.decided_before,
+        team_id=team_id,
+        title=workload.title,
+        submitted_by=workload.submitter,
+        details={"namespace": eviction.namespace, "eviction": eviction.pk},
+    )
+
+
+def _once(eviction: Eviction) -> str:
+    return f"{eviction.reason} {eviction.cause} {eviction.ordinal}"
 
 
 def _change(look: Workload, before: str | None) -> tuple[Kind | None, datetime | None]:

@@ -1,7 +1,7 @@
 """What events add to evictions that the ledger knows by a counter alone: when each was decided, and for whom."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from django.db.models import F, Q
@@ -13,6 +13,7 @@ from jobs.late import Change, reopen
 from jobs.models import Eviction
 from jobs.owners import learn_checkpoints
 from jobs.preemptors import Preemptors, fill
+from jobs.unseen_evictions import vanished, write_unseen
 from portal.write_path import BATCH, exclusive
 from scheduling import names
 from scheduling.evictions import event_reason
@@ -38,20 +39,27 @@ class ToldByEvents:
     def take(self, events: Iterable[EventRecord]) -> None:
         """One page; one told again counts once, as it was told last."""
         telling = [event for event in events if event.about and event_reason(event.reason) is not None]
-        unknown = Eviction.objects.filter(~_DATED | _UNEXPLAINED, cluster=self.cluster)
-        uids = {event.about for event in telling}
-        wanted = set(unknown.filter(workload__uid__in=uids).values_list("workload__uid", flat=True)) if uids else set()
+        wanted = self._wanted({event.about for event in telling})
         for event in telling:
             if event.about in wanted:
                 self.events[event.about][event.uid] = event
+
+    def _wanted(self, uids: Collection[str]) -> set[str]:
+        if not uids:
+            return set()
+        unknown = Eviction.objects.filter(~_DATED | _UNEXPLAINED, cluster=self.cluster, workload__uid__in=uids)
+        gone = vanished(self.cluster, uids)
+        return {*unknown.values_list("workload__uid", flat=True), *gone.values_list("uid", flat=True)}
 
     def write(self, now: datetime) -> tuple[int, list[str]]:
         """Returns how many evictions are known better now, and a sentence per event that contradicts the ledger."""
         written, contradictions = 0, list[str]()
         uids = sorted(self.events)
         for start in range(0, len(uids), BATCH):
+            some = uids[start : start + BATCH]
             with exclusive(self.cluster.slug):
-                batch = _Batch(self.cluster, self._rows(uids[start : start + BATCH]))
+                write_unseen(self.cluster, {uid: list(self.events[uid].values()) for uid in some}, now)
+                batch = _Batch(self.cluster, self._rows(some))
                 for uid, rows in batch.by_uid.items():
                     contradictions += batch.learn(rows, list(self.events[uid].values()), now)
                 written += batch.write()
