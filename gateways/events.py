@@ -76,6 +76,7 @@ def parse_event(obj: Json) -> EventRecord:
             uid=str(obj["metadata"].get("uid") or ""),
             about=str(about.get("uid") or ""),
             is_series=bool(series),
+            namespace=str(about.get("namespace") or ""),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise MalformedObject(f"an event with a field missing or unexpected ({error})") from error

@@ -173,6 +173,7 @@ class EventRecord:
     uid: str = ""
     about: str = ""
     is_series: bool = False
+    namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True)

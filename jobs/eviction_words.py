@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobs.amounts import gpu_hours_number, gpu_hours_text
 from jobs.lost_work import Basis, Total
-from jobs.models import Eviction
+from jobs.models import Eviction, ToldEviction
 from jobs.sight import Sight
 from scheduling import names
 from scheduling.evictions import EvictionReason
@@ -62,7 +62,7 @@ def reason_label(reason: str) -> str:
     return str(_LABELS.get(reason, reason))
 
 
-def label_of(eviction: Eviction) -> str:
+def label_of(eviction: Eviction | ToldEviction) -> str:
     return reason_label(eviction.preemption or eviction.reason)
 
 

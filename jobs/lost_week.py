@@ -1,11 +1,11 @@
-"""What went wrong without an eviction: jobs that failed, that somebody stopped, or that were interrupted."""
+"""What went wrong beside evictions that were seen: jobs that failed, were stopped, interrupted, or came and went."""
 
 from datetime import datetime, timedelta
 from typing import Final
 
 from django.db.models import QuerySet
 
-from jobs.models import Interruption, Workload
+from jobs.models import Interruption, ToldEviction, Workload
 from jobs.models.workloads import WorkloadQuerySet
 from jobs.states import JobState
 from jobs.workload_list import Reach, in_namespaces
@@ -28,3 +28,8 @@ def interrupted(reach: Reach, now: datetime) -> "QuerySet[Interruption]":
         "workload__labels", "workload__pod_sets", "workload__conditions", "workload__status"
     )
     return jobs.order_by("-before", "pk")
+
+
+def told_alone(reach: Reach, now: datetime) -> "QuerySet[ToldEviction]":
+    """Evictions of the last seven days of jobs that the portal never saw, the newest first."""
+    return ToldEviction.objects.filter(in_namespaces(reach.namespaces()), at__gte=now - WEEK).order_by("-at", "pk")

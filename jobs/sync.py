@@ -27,6 +27,7 @@ from jobs.listings import (
 from jobs.node_health import NodeHealth
 from jobs.owners import OWNERS, read_owners
 from jobs.pod_listings import PodListing
+from jobs.told_alone import ToldAlone
 from jobs.told_by_events import ToldByEvents
 from portal import collector
 from portal.models import SourceState
@@ -191,13 +192,15 @@ def pull_about(cluster: Cluster, api: Api, clock: Clock) -> Counts:
 def pull_events(cluster: Cluster, api: Api, clock: Clock) -> Counts:
     """Learn from Kueue's events what its objects tell no more. Raises GatewayError."""
     with sync_run(EVENTS, cluster.slug, clock) as counts:
-        told = ToldByEvents(cluster)
+        told, alone = ToldByEvents(cluster), ToldAlone(cluster)
         for page in workload_events(api):
             counts.seen = len(page.records) + (0 if page.restarted else counts.seen)
             counts.malformed += page.malformed
             counts.resource_version = page.resource_version
             told.take(page.records)
+            alone.take(page.records)
         counts.written, contradictions = told.write(clock())
+        counts.written += alone.write(clock(), last_good_read(cluster, WORKLOADS))
         counts.malformed += contradictions
     return counts
 

@@ -5,6 +5,7 @@ from jobs.models.hours import ClosedHours, PendingHour, QueueHour, ReopenedHours
 from jobs.models.now import QueueNow, TeamNow
 from jobs.models.pods import Interruption, PodRun
 from jobs.models.spans import Span, SpanUsage
+from jobs.models.told import ToldEviction
 from jobs.models.workloads import Workload
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "SpanUsage",
     "TeamHour",
     "TeamNow",
+    "ToldEviction",
     "Workload",
 ]

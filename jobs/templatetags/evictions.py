@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from jobs.amounts import gpu_hours_text
-from jobs.eviction_words import basis_text, stopping_text, total_text
+from jobs.eviction_words import basis_text, label_of, stopping_text, total_text
 from jobs.models import Eviction
 from portal.templatetags.ui import moment
 from portal.times import duration_text
@@ -17,6 +17,7 @@ from portal.times import duration_text
 register = template.Library()
 
 register.simple_tag(gpu_hours_text, name="gpu_hours")
+register.simple_tag(label_of, name="eviction_label")
 register.simple_tag(total_text, name="lost")
 register.simple_tag(basis_text, name="basis")
 register.simple_tag(stopping_text, name="stopping")

@@ -22,7 +22,7 @@ from jobs.eviction_form import choices_of, sum_links
 from jobs.eviction_list import Evictions, narrowed, options_of, page_of, tally
 from jobs.eviction_sums import sums
 from jobs.eviction_told import collapsed, told
-from jobs.lost_week import interrupted, stopped_otherwise
+from jobs.lost_week import interrupted, stopped_otherwise, told_alone
 from jobs.models import Eviction
 from jobs.sight import Sight, sight_of
 from jobs.sync import LIVE
@@ -119,6 +119,7 @@ def team_lost(request: Request, slug: str) -> HttpResponse:
         "tally": counts,
         "rows": list(islice(collapsed(told(_newest(found, counts.count), sight)), _MOST_OF_WEEK)),
         "interruptions": list(interrupted(reach, now)[: _MOST_OF_WEEK + 1]),
+        "told_alone": list(told_alone(reach, now)[: _MOST_OF_WEEK + 1]),
         "most": _MOST_OF_WEEK,
         "others": stopped_otherwise(reach, now, _MOST_OF_WEEK),
         "is_known": request.facts.as_of is not None,

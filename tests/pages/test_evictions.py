@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jobs.models import Eviction
+from jobs.models import Eviction, ToldEviction
 from scheduling import names
 from scheduling.preemption_messages import preempted
 from teams.models import Cluster, Team
@@ -382,3 +382,34 @@ def test_names_in_an_eviction_are_text_and_not_markup(shared: World, people: Peo
         text = visit(people.member, address).text
         assert "<b>Bold" not in text
         assert "<script>alert" not in text
+
+
+def test_evicted_jobs_that_came_and_went_unseen_are_said_to_their_team_alone(past: World, people: People) -> None:
+    for namespace, name, reason in (
+        ("hyperpod-ns-research", "job-quick", names.CLUSTER_QUEUE_STOPPED),
+        ("hyperpod-ns-vision", "job-of-vision", names.PREEMPTED),
+    ):
+        ToldEviction.objects.create(
+            cluster=past.cluster,
+            namespace=namespace,
+            workload_uid=name,
+            workload_name=name,
+            reason=reason,
+            at=minute(-9),
+        )
+    response = visit(people.member, WEEK)
+    assert "Evicted, and gone before the portal saw them" in words(response)
+    assert "job-quick Queue stopped" in words(response)
+    assert "what they held and lost is not known" in words(response)
+    assert "job-of-vision" not in response.text
+
+
+def test_a_week_with_nothing_else_shows_them(shared: World, people: People) -> None:
+    shared.is_read(START)
+    ToldEviction.objects.create(
+        cluster=shared.cluster, namespace="hyperpod-ns-research", workload_uid="u", workload_name="job-quick",
+        reason="AbductedByAliens", at=minute(-9),
+    )  # fmt: skip
+    assert "AbductedByAliens" in words(visit(people.member, WEEK))
+    ToldEviction.objects.update(at=minute(-8 * DAY))
+    assert "Nothing was lost" in words(visit(people.member, WEEK))
