@@ -33,8 +33,9 @@ _MONTHS: Final = 13
 
 @dataclass(slots=True)
 class Bucket:
-    """Sums in amount·microseconds. `past`: microseconds of it up to the end of the last closed hour; `counted`: of them
-    those since the cluster was first read; `unknown`: of them those in which not everything was seen."""
+    """Sums in amount·microseconds, but `lost_unknown` counts evictions of unknown cost. `past`: microseconds of it up
+    to the end of the last closed hour; `counted`: of them those since the cluster was first read; `unknown`: of them
+    those in which not everything was seen."""
 
     start: datetime
     past: int = 0
@@ -46,6 +47,10 @@ class Bucket:
     lent_low: int = 0
     lent_high: int = 0
     waiting: int = 0
+    lost_low: int = 0
+    lost_expected: int = 0
+    lost_high: int = 0
+    lost_unknown: int = 0
 
     @property
     def is_known(self) -> bool:
@@ -60,7 +65,8 @@ class Bucket:
 @dataclass(frozen=True, slots=True)
 class Usage:
     """One (ClusterQueue, flavor, resource): the team's part of what was used, and what the queue was guaranteed and
-    lent; `is_shared` where other teams' jobs come to the same queue. What waits has no flavor yet."""
+    lent; `is_shared` where other teams' jobs come to the same queue. What waits has no flavor yet. With an empty
+    flavor: what was lost by jobs that nobody saw run."""
 
     cluster: Cluster
     cluster_queue: str
@@ -88,6 +94,7 @@ class ClusterUsage:
 
 Key = tuple[str, str, str]
 _KEY: Final = ("cluster_queue", "flavor", "resource")
+_OF_TEAM: Final = ("own", "borrowed", "lost_low", "lost_expected", "lost_high", "lost_unknown")
 _OF_QUEUE: Final = ("guaranteed", "lent_low", "lent_high", "unknown")
 
 
@@ -175,7 +182,7 @@ class _Reader:
         them: at other times they were somebody else's."""
         found: dict[Key, list[Bucket]] = defaultdict(self.sums.buckets)
         used = TeamHour.objects.filter(self.sums.window, team=self.team)
-        for (queue, flavor, resource), bucket, sums in self.sums.of(used, _KEY, ("own", "borrowed")):
+        for (queue, flavor, resource), bucket, sums in self.sums.of(used, _KEY, _OF_TEAM):
             found[queue, flavor, resource][bucket].add(**sums)
         names = {*cluster_queues, *(queue for queue, _, _ in found)}
         queues = QueueHour.objects.filter(self.sums.window, cluster_queue__in=names)
@@ -187,7 +194,7 @@ class _Reader:
         pending = PendingHour.objects.filter(self.sums.window, team=self.team)
         for (queue, resource), bucket, sums in self.sums.of(pending, ("cluster_queue", "resource"), ("waiting",)):
             for key in found:
-                if (key[0], key[2]) == (queue, resource):
+                if key[1] and (key[0], key[2]) == (queue, resource):
                     found[key][bucket].add(**sums)
         return found
 

@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const PHONE = 640;
+  const PHONE = 640, GRIDS = 3;
 
   function read(table) {
     const titles = Array.from(table.tHead.rows[0].cells, (cell) => cell.textContent.trim());
@@ -11,14 +11,15 @@
       const text = cells[column].dataset[of];
       return text === "" ? null : Number(text);
     });
-    const low = numbers(4), high = numbers(4, "high");
+    const low = numbers(4), high = numbers(4, "high"), lost = numbers(6), lostAtMost = numbers(6, "high");
+    const beyond = (most, least) => most.map((value, i) => (value === null ? null : value - least[i]));
     return {
-      titles, low,
+      titles, low, lost,
       times: rows.map((cells) => cells[0].textContent.trim()),
       texts: rows.map((cells) => cells.map((cell) => cell.textContent.trim())),
       own: numbers(1), borrowed: numbers(2), guaranteed: numbers(3), waiting: numbers(5),
-      perhaps: high.map((most, i) => (most === null ? null : most - low[i])),
-      unseen: rows.map((cells) => cells[6].textContent.trim() !== "–"),
+      perhaps: beyond(high, low), lostPerhaps: beyond(lostAtMost, lost),
+      unseen: rows.map((cells) => cells[7].textContent.trim() !== "–"),
     };
   }
 
@@ -27,15 +28,16 @@
   function ground(data, grid) {
     const dots = { symbol: "circle", symbolSize: 0.7, color: css("--c-unknown"), dashArrayX: [[2, 5], [0, 3.5, 2, 1.5]], dashArrayY: [2, 2] };
     return {
-      type: "bar", xAxisIndex: grid, yAxisIndex: grid + 2, barWidth: "100%", barGap: "-100%", z: 1, silent: true,
+      type: "bar", xAxisIndex: grid, yAxisIndex: grid + GRIDS, barWidth: "100%", barGap: "-100%", z: 1, silent: true,
       data: data.unseen.map((unseen) => (unseen ? 1 : null)), itemStyle: { color: css("--c-sunken"), decal: dots },
     };
   }
 
   function series(data, words) {
-    const ink = css("--c-ink"), own = css("--c-own"), borrow = css("--c-borrow"), surface = css("--c-surface");
-    const [, ownTitle, borrowedTitle, guaranteedTitle, lentTitle, waitingTitle] = data.titles;
+    const ink = css("--c-ink"), own = css("--c-own"), borrow = css("--c-borrow"), surface = css("--c-surface"), bad = css("--c-bad");
+    const [, ownTitle, borrowedTitle, guaranteedTitle, lentTitle, waitingTitle, lostTitle] = data.titles;
     const bar = { type: "bar", stack: "used", barWidth: "80%", barGap: "-100%", z: 2 };
+    const lostBar = { ...bar, stack: "lost", xAxisIndex: 2, yAxisIndex: 2 };
     const some = (values) => values.map((value) => value || null); // a bar of nothing would still show its edge
     const below = (values) => some(values).map((value) => value && -value);
     const edge = (width, type) => ({ color: surface, borderColor: own, borderWidth: width, borderType: type });
@@ -47,25 +49,30 @@
       { ...bar, name: words.atMost, data: below(data.perhaps), itemStyle: edge(1, [3, 2]) },
       { type: "line", name: guaranteedTitle, data: data.guaranteed, step: "middle", symbol: "none", z: 3, lineStyle: { color: ink, width: 2 }, itemStyle: { color: ink } },
       { ...bar, stack: "waiting", name: waitingTitle, xAxisIndex: 1, yAxisIndex: 1, data: some(data.waiting), itemStyle: { color: css("--c-sunken"), borderColor: css("--c-ink-2"), borderWidth: 1, borderType: [3, 2] } },
-      ground(data, 0), ground(data, 1),
+      { ...lostBar, name: lostTitle, data: some(data.lost), itemStyle: { color: bad } },
+      { ...lostBar, name: words.lostAtMost, data: some(data.lostPerhaps), itemStyle: { color: surface, borderColor: bad, borderWidth: 1, borderType: [3, 2] } },
+      ground(data, 0), ground(data, 1), ground(data, 2),
     ];
   }
 
   function axes(data, words) {
-    const quiet = css("--c-ink-2"), waitingTitle = data.titles[5];
+    const quiet = css("--c-ink-2"), [waitingTitle, lostTitle] = data.titles.slice(5);
     const time = (grid) => ({
       gridIndex: grid, type: "category", data: data.times, axisTick: { show: false },
       axisLine: { onZero: true, lineStyle: { color: css("--c-control") } },
-      axisLabel: { show: grid === 1, color: quiet, fontSize: 11, margin: 8, hideOverlap: true },
+      axisLabel: { show: grid === GRIDS - 1, color: quiet, fontSize: 11, margin: 8, hideOverlap: true },
     });
+    const nothing = [false, !data.waiting.some(Boolean), !data.lost.concat(data.lostPerhaps).some(Boolean)];
     const amount = (grid, name) => ({
-      gridIndex: grid, type: "value", name, nameLocation: "end", minInterval: 1, splitNumber: grid ? 2 : 5,
+      ...(nothing[grid] ? { min: 0, max: 1 } : {}), // without any number there would be no axis
+      gridIndex: grid, type: "value", name, nameLocation: "end", minInterval: grid < 2 ? 1 : 0, splitNumber: grid ? 2 : 5,
       nameTextStyle: { color: quiet, fontSize: 11, align: "left", padding: [0, 0, 2, -36] },
       axisLabel: { color: quiet, fontSize: 11, formatter: (value) => String(Math.abs(value)) },
       splitLine: { lineStyle: { color: css("--c-line") } },
     });
     const whole = (grid) => ({ gridIndex: grid, type: "value", show: false, min: 0, max: 1 });
-    return { xAxis: [time(0), time(1)], yAxis: [amount(0, words.used), amount(1, waitingTitle), whole(0), whole(1)] };
+    const names = [words.used, waitingTitle, lostTitle];
+    return { xAxis: [0, 1, 2].map(time), yAxis: [...names.map((name, grid) => amount(grid, name)), ...[0, 1, 2].map(whole)] };
   }
 
   /* The tooltip is drawn on the canvas: the other kind writes style attributes, which the policy forbids. */
@@ -78,12 +85,13 @@
   }
 
   function draw(chart, box, data) {
-    const down = box.clientWidth < PHONE ? 60 : 0; // room for a legend of three lines
+    const down = box.clientWidth < PHONE ? 92 : 0; // room for a legend of four lines
+    const grid = (top, height) => ({ left: 40, right: 12, top, height, outerBoundsMode: "none" }); // in line, all of them
     chart.setOption({
       animation: false,
       textStyle: { fontFamily: getComputedStyle(document.body).fontFamily, color: css("--c-ink") },
       axisPointer: { link: [{ xAxisIndex: "all" }] },
-      grid: [{ left: 40, right: 12, top: 58 + down, height: 210 }, { left: 40, right: 12, top: 308 + down, height: 56 }],
+      grid: [grid(58 + down, 210), grid(308 + down, 56), grid(404 + down, 56)],
       legend: { top: 0, left: 0, itemWidth: 20, itemHeight: 12, itemGap: 18, textStyle: { color: css("--c-ink-2"), fontSize: 12 } },
       tooltip: tooltip(data),
       ...axes(data, box.dataset),

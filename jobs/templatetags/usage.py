@@ -8,10 +8,14 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from jobs.amounts import tenths
+from jobs.eviction_words import total_text
+from jobs.lost_work import Total
 from jobs.usage import Bucket, Period
 from scheduling.hour_rows import HOUR
 
 register = template.Library()
+
+_SECOND = 10**6
 
 _TIMES = {
     Period.DAY: "%Y-%m-%d %H:%M",
@@ -38,6 +42,24 @@ def mean_cell(bucket: Bucket, label: str, low: int, high: int | None = None) -> 
         drawn = (_plain(low, bucket.counted), _plain(high, bucket.counted))
     cell = '<td role="cell" class="n{}" data-l="{}" data-v="{}" data-high="{}">{}</td>'
     return format_html(cell, "" if bucket.is_known else " dim", label, *drawn, text)
+
+
+@register.simple_tag
+def lost_cell(bucket: Bucket, label: str) -> SafeString:
+    """What was lost of the bucket's work, in GPU-hours."""
+    is_known = bucket.is_known or bucket.lost_high
+    text = gpu_hours(bucket.lost_low, bucket.lost_high) if is_known else gettext("not seen")
+    drawn = (_plain(each, HOUR) if is_known else "" for each in (bucket.lost_low, bucket.lost_high))
+    cell = '<td role="cell" class="n{}" data-l="{}" data-v="{}" data-high="{}">{}</td>'
+    return format_html(cell, "" if is_known else " dim", label, *drawn, text)
+
+
+@register.filter
+def lost_text(bucket: Bucket) -> str:
+    """The loss with what is expected of it, or as unknown."""
+    sums = (bucket.lost_low, bucket.lost_expected, bucket.lost_high)
+    low, expected, high = ((each + _SECOND // 2) // _SECOND for each in sums)
+    return total_text(Total(low, expected, high, unknown=bucket.lost_unknown))
 
 
 @register.simple_tag

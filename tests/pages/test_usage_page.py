@@ -7,10 +7,12 @@ from django.urls import reverse
 
 from jobs.hours import close_hours
 from portal.models import Gap
+from scheduling.names import LAST_CHECKPOINT_ANNOTATION, PODS_READY_TIMEOUT
+from tests.jobs.test_lost_facts import saving
 from tests.pages.reading import labels, rows, visit, words
 from tests.pages.test_query_counts import count
 from tests.people import People
-from tests.stories import Job, minute
+from tests.stories import Job, minute, stamp
 from tests.worlds import World
 
 pytestmark = pytest.mark.django_db
@@ -30,14 +32,14 @@ def used(zoo: World) -> World:
 
 def test_means_of_each_stretch(used: World, people: People) -> None:
     page = visit(people.member, f"{URL}?period=day")
-    assert rows(page, "H100")[-2:] == ["2026-10-08 12:00 12 2 12 0 3 –", "2026-10-08 13:00 12 2 12 0 3 0.5 h"]
-    assert "GPU-hours 24 4 24 0 6" in words(page)
+    assert rows(page, "H100")[-2:] == ["2026-10-08 12:00 12 2 12 0 3 0 –", "2026-10-08 13:00 12 2 12 0 3 0 0.5 h"]
+    assert "GPU-hours 24 4 24 0 6 0" in words(page)
     assert "up to 2026-10-08 14:00 UTC" in words(page)
 
 
 def test_what_was_not_seen_is_not_0(used: World, people: People) -> None:
     page = visit(people.member, f"{URL}?period=day")
-    assert rows(page, "H100")[0] == "2026-10-07 14:00 not seen not seen not seen not seen not seen 1 h"
+    assert rows(page, "H100")[0] == "2026-10-07 14:00 not seen not seen not seen not seen not seen not seen 1 h"
     assert 'data-v="" data-high="">not seen' in page.text
 
 
@@ -51,7 +53,37 @@ def test_the_chart_is_drawn_from_the_numbers_of_the_table(used: World, people: P
 
 def test_the_mean_of_a_day_is_over_what_was_read_of_it(used: World, people: People) -> None:
     page = visit(people.member, f"{URL}?period=month")
-    assert rows(page, "H100")[-1] == "2026-10-08 12 2 12 0 3 12.5 h"
+    assert rows(page, "H100")[-1] == "2026-10-08 12 2 12 0 3 0 12.5 h"
+
+
+def test_what_was_lost_stands_in_the_hours_of_the_work(zoo: World, people: People) -> None:
+    exact, bounded = Job("exact", gpus=6).admit(0), saving(Job("bounded", gpus=2).admit(0), "1h")
+    exact.obj["metadata"]["annotations"] = {LAST_CHECKPOINT_ANNOTATION: stamp(50)}
+    zoo.see(exact, bounded, now=minute(0))
+    zoo.see(exact.evict(80), bounded.evict(80), now=minute(80))
+    zoo.is_read(at=minute(125))
+    close_hours(zoo.cluster, minute(125))
+    page = visit(people.member, f"{URL}?period=day")
+    assert [row.split()[-2:] for row in rows(page, "H100")[-2:]] == [["2.3", "–"], ["2.7", "–"]]
+    assert "1 to 2.3" in rows(page, "H100")[-2] and "2 to 2.7" in rows(page, "H100")[-1]
+    assert "GPU-hours 16 0 24 0 0 3 to 5" in words(page)
+    text = "Lost by evictions of the work that was done in this time: 4.0 GPU-h, between 3.0 and 5.0."
+    assert text in words(page)
+    assert 'data-l="Lost (GPU-hours)" data-v="1.000" data-high="2.333"' in page.text
+    assert "Lost by jobs that nobody saw run" not in words(page)
+
+
+def test_what_nobody_saw_run_is_told_apart_and_its_unknown_cost_is_not_0(zoo: World, people: People) -> None:
+    zoo.see(job := Job("flash", gpus=2).waits(), now=minute(1))
+    zoo.see(job.admit(10).evict(40).release(40), now=minute(41), last_seen=minute(1))
+    twice = Job("twice", gpus=2).admit(0).evict(5).release(6).admit(7).evict(15, PODS_READY_TIMEOUT).release(16)
+    zoo.see(twice.admit(70), now=minute(75), last_seen=minute(41))
+    zoo.is_read(at=minute(125))
+    close_hours(zoo.cluster, minute(125))
+    page = visit(people.member, f"{URL}?period=day")
+    told = rows(page, "Lost by jobs that nobody saw run")
+    assert told == ["2026-10-08 12:00 1.0 GPU-h 0", "2026-10-08 13:00 unknown 2"]
+    assert page.text.count("data-usage-chart") == page.text.count("Show as a table")
 
 
 def test_a_year_asks_the_database_as_often_as_a_day(used: World, people: People) -> None:
