@@ -1,15 +1,16 @@
-"""Writes to people: keyword-only, in one transaction, audited."""
+"""Writes to people and identity providers: keyword-only, in one transaction, audited."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from celery import current_app
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
 
 from accounts.bearer import digest, new_secret
-from accounts.claims import Claims
+from accounts.claims import ENTRA_GROUPS, Claims
 from accounts.groups import keep_groups, regrouped
 from accounts.models import ApiToken, BreakGlass, IdentityProvider, Scope, User
 from portal import audit
@@ -125,6 +126,63 @@ def end_glass(*, glass: BreakGlass, by: str, now: datetime) -> None:
     User.objects.filter(pk=glass.user_id).update(archived_at=min(now, glass.ends_at))
     end_access(user=glass.user, by=by, now=now)
     _record_glass("break_glass.ended", glass, by, now)
+
+
+@transaction.atomic
+def connect_provider(*, slug: str, name: str, kind: str, by: User, now: datetime) -> IdentityProvider:
+    """A provider that is switched off, of which nothing is known yet, but that can be told of us."""
+    groups = ENTRA_GROUPS if kind == IdentityProvider.Kind.ENTRA else "groups"
+    provider = IdentityProvider.objects.create(
+        slug=slug, name=name, kind=kind, groups_attribute=groups, signs_response=True, enabled=False
+    )
+    audit.record(
+        "identity_provider.connected", target=f"identity_provider/{slug}", by=by.username, now=now, name=name, kind=kind
+    )
+    return provider
+
+
+@transaction.atomic
+def set_provider(
+    *,
+    provider: IdentityProvider,
+    name: str,
+    metadata_url: str,
+    metadata: str,
+    groups_attribute: str,
+    signs_response: bool,
+    by: User,
+    now: datetime,
+) -> None:
+    """What an admin says of it. What was tried out before counts no more; a worker reads the address at once."""
+    wanted = {
+        "name": name,
+        "metadata_url": metadata_url,
+        "metadata": metadata,
+        "groups_attribute": groups_attribute,
+        "signs_response": signs_response,
+    }
+    changed = {field: value for field, value in wanted.items() if getattr(provider, field) != value}
+    if not changed:
+        return
+    IdentityProvider.objects.filter(pk=provider.pk).update(error="", **changed)
+    provider.trials.all().delete()
+    told = {field: str(value)[:200] for field, value in changed.items()}
+    audit.record("identity_provider.set", target=f"identity_provider/{provider.slug}", by=by.username, now=now, **told)
+    if metadata_url:
+        transaction.on_commit(_read_providers, robust=True)
+
+
+def _read_providers() -> None:
+    """The next reading would do it, so that a broker that is down costs a quarter of an hour."""
+    current_app.send_task("accounts.read_providers", retry=False)
+
+
+@transaction.atomic
+def switch_provider(*, provider: IdentityProvider, on: bool, by: User, now: datetime) -> None:
+    """People sign in by it from now on, and its groups give what is mapped to them, or neither."""
+    IdentityProvider.objects.filter(pk=provider.pk).update(enabled=on)
+    event = f"identity_provider.switched_{'on' if on else 'off'}"
+    audit.record(event, target=f"identity_provider/{provider.slug}", by=by.username, now=now)
 
 
 def _record_glass(event: str, glass: BreakGlass, by: str, now: datetime, **details: Any) -> None:

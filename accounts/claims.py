@@ -9,6 +9,9 @@ _ENTRA: Final = "http://schemas.microsoft.com"
 _WS: Final = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims"
 OVERAGE: Final = f"{_ENTRA}/claims/groups.link"
 """Entra sends it instead of the groups of people who are in too many. What it points to is never fetched."""
+ENTRA_GROUPS: Final = f"{_ENTRA}/ws/2008/06/identity/claims/groups"
+ENTRA_DIRECTORY_ROLES: Final = f"{_ENTRA}/ws/2008/06/identity/claims/wids"
+"""What it sends where somebody chose directory roles instead of groups."""
 _EMAIL: Final = (f"{_WS}/emailaddress", "email", "mail", "urn:oid:0.9.2342.19200300.100.1.3")
 _NAME: Final = (f"{_ENTRA}/identity/claims/displayname", "displayName", "name", "urn:oid:2.16.840.1.113730.3.1.241")
 _GIVEN: Final = (f"{_WS}/givenname", "givenName", "urn:oid:2.5.4.42")

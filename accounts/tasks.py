@@ -1,12 +1,18 @@
 """Celery's side of sign-in: metadata is read here, what has run out goes."""
 
+from datetime import timedelta
+from typing import Final
+
 from celery import shared_task
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from accounts.actions import end_glass
-from accounts.models import BreakGlass, IdentityProvider, RequestCount, UsedAssertion
+from accounts.models import BreakGlass, IdentityProvider, RequestCount, SignInTrial, UsedAssertion
 from accounts.saml.reading import read_provider
+
+_TRIALS_KEPT: Final = timedelta(days=1)
+"""They hold what the provider says of the admin."""
 
 
 @shared_task(name="accounts.read_providers", soft_time_limit=540, time_limit=600)
@@ -16,6 +22,7 @@ def read_providers() -> None:
         read_provider(provider, now)
     for glass in BreakGlass.objects.over(now):
         end_glass(glass=glass, by="portal", now=now)
+    SignInTrial.objects.filter(begun_at__lt=now - _TRIALS_KEPT).delete()
     UsedAssertion.objects.filter(valid_until__lt=now).delete()
     RequestCount.objects.filter(ends_at__lt=now).delete()
     Session.objects.filter(expire_date__lt=now).delete()

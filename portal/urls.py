@@ -12,6 +12,8 @@ from portal.views.evictions import all_evictions, all_evictions_csv, team_evicti
 from portal.views.gallery import gallery
 from portal.views.home import home
 from portal.views.identity import identity
+from portal.views.identity_provider import identity_connect, identity_provider, identity_switch_off
+from portal.views.identity_trial import identity_switch_on, identity_trial, identity_try
 from portal.views.inbox import inbox, inbox_read, notice_acknowledge
 from portal.views.lending import lending
 from portal.views.me import me
@@ -75,6 +77,12 @@ urlpatterns = [
     path("platform/evictions/borrowers/", borrowers, name="borrowers"),
     path("platform/lending/", lending, name="lending"),
     path("platform/identity/", identity, name="identity"),
+    path("platform/identity/connect/", identity_connect, name="identity-connect"),
+    path("platform/identity/providers/<slug:slug>/", identity_provider, name="identity-provider"),
+    path("platform/identity/providers/<slug:slug>/off/", identity_switch_off, name="identity-switch-off"),
+    path("platform/identity/providers/<slug:slug>/try/", identity_try, name="identity-try"),
+    path("platform/identity/trials/<uuid:trial>/", identity_trial, name="identity-trial"),
+    path("platform/identity/trials/<uuid:trial>/on/", identity_switch_on, name="identity-switch-on"),
     path("platform/undelivered/", undelivered, name="undelivered"),
     path("platform/undelivered/<uuid:message>/again/", message_again, name="message-again"),
     path("platform/clusters/<slug:slug>/", cluster_page, name="cluster"),

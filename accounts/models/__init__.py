@@ -7,6 +7,7 @@ from accounts.models.limits import RequestCount
 from accounts.models.people import User, UserManager
 from accounts.models.scim import ScimCredential, ScimGroup, ScimUser
 from accounts.models.tokens import ApiToken, Scope
+from accounts.models.trials import SignInTrial
 
 __all__ = [
     "ApiToken",
@@ -20,6 +21,7 @@ __all__ = [
     "ScimCredential",
     "ScimGroup",
     "ScimUser",
+    "SignInTrial",
     "UsedAssertion",
     "User",
     "UserManager",

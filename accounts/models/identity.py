@@ -1,6 +1,7 @@
 from typing import ClassVar
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models.people import User
 
@@ -12,8 +13,16 @@ class IdentityProvider(models.Model):
     the last reading failed. Keys of ours are never stored here.
     """
 
+    class Kind(models.TextChoices):
+        """What decides where in its console things are pasted, and nothing else."""
+
+        IDENTITY_CENTER = "identity_center", "IAM Identity Center"
+        ENTRA = "entra", "Microsoft Entra ID"
+        OTHER = "other", _("another SAML 2.0 identity provider")
+
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=100)
+    kind = models.CharField(max_length=20, choices=Kind, default=Kind.OTHER)
     metadata_url = models.URLField(max_length=500, blank=True)
     metadata = models.TextField(blank=True)
     read_at = models.DateTimeField(null=True, blank=True)

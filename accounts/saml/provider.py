@@ -34,8 +34,14 @@ class PortalSAMLProvider(SAMLProvider):  # type: ignore[misc]
     ) -> HttpResponse:
         """To the provider's sign-in; the session remembers the request that its answer must name, and since when the
         provider must have asked for credentials if they are asked `anew`. Raises Refused."""
-        auth = Auth(as_received("saml-login", provider.slug, get_data={}), config_of(provider, now))
-        address = auth.login(return_to=_NO_RELAY_STATE, force_authn=anew)
+        address, request_id = request_to(provider, anew=anew, now=now)
         since = {SINCE: now.isoformat()} if anew else {}
-        self.stash_redirect_state(request, AuthProcess.LOGIN, next_url, state_id=auth.get_last_request_id(), **since)
+        self.stash_redirect_state(request, AuthProcess.LOGIN, next_url, state_id=request_id, **since)
         return HttpResponseRedirect(address)
+
+
+def request_to(provider: IdentityProvider, *, anew: bool = False, now: datetime) -> tuple[str, str]:
+    """The provider's sign-in with a request of ours, and the name that its answer has to give. Raises Refused."""
+    auth = Auth(as_received("saml-login", provider.slug, get_data={}), config_of(provider, now))
+    address: str = auth.login(return_to=_NO_RELAY_STATE, force_authn=anew)
+    return address, auth.get_last_request_id()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import wraps
+from functools import partial, wraps
 from typing import Final
 
 import structlog
@@ -11,7 +11,7 @@ from django.contrib.auth import logout as end_session
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -31,6 +31,7 @@ from accounts.saml.fresh import ASK_ANEW
 from accounts.saml.logout import answer_logout
 from accounts.saml.provider import SINCE, PortalSAMLProvider
 from accounts.saml.refusals import Reason, Refused
+from accounts.saml.trials import end_trial, trial_answered
 
 log = structlog.get_logger(__name__)
 
@@ -39,8 +40,9 @@ _MOST: Final = 300
 """A minute: a whole office comes from one address; fifty sign-ins at once are a normal Monday."""
 
 
-def _guarded(view: View) -> View:
-    """A refusal becomes a page that says why, and a line in the log; too many requests are not looked at."""
+def _guarded(view: View, *, while_tried: bool = False) -> View:
+    """A refusal becomes a page that says why, and a line in the log; too many requests are not looked at. Only enabled
+    providers have these addresses, and `while_tried` those that an admin tries out."""
 
     limit = Limit(view.__name__, _MOST)
 
@@ -48,8 +50,11 @@ def _guarded(view: View) -> View:
     @never_cache
     @wraps(view)
     def guarded(request: HttpRequest, slug: str) -> HttpResponse:
-        provider = get_object_or_404(IdentityProvider, slug=slug, enabled=True)
-        if is_beyond(request, limit, timezone.now()):
+        now = timezone.now()
+        provider = get_object_or_404(IdentityProvider, slug=slug)
+        if not provider.enabled and not (while_tried and provider.trials.open(now).exists()):
+            raise Http404
+        if is_beyond(request, limit, now):
             return too_many(limit)
         try:
             return view(request, provider)
@@ -74,12 +79,20 @@ def saml_login(request: HttpRequest, provider: IdentityProvider) -> HttpResponse
 
 
 @csrf_exempt
-@_guarded
+@partial(_guarded, while_tried=True)
 @require_POST
 def saml_acs(request: HttpRequest, provider: IdentityProvider) -> HttpResponse:
-    """What the identity provider says, by way of the browser: checked here, used at the next address."""
+    """What the identity provider says, by way of the browser: checked here, used at the next address, unless it ends a
+    trial."""
+    now, sent = timezone.now(), request.POST.get("SAMLResponse", "")
+    trial = trial_answered(provider, sent, now)
+    if trial is not None:
+        end_trial(trial=trial, sent=sent, now=now)
+        return redirect("identity-trial", trial.pk)
+    if not provider.enabled:
+        raise Http404
     received = as_received("saml-acs", provider.slug, get_data={}, post_data={})
-    claims = claims_in(request.POST.get("SAMLResponse", ""), config_of(provider, timezone.now()), received)
+    claims = claims_in(sent, config_of(provider, now), received)
     return hand_over(claims, provider.slug, reverse("saml-finish", args=[provider.slug]))
 
 

@@ -37,11 +37,12 @@ OF_ALL = f"{PREEMPTED}. {NAMED} of team Zebra Crossing, hyperpod-ns-research/res
 PLATFORM_ONLY = {
     "overview", "all-workloads", "all-workloads-csv", "all-evictions", "all-evictions-csv", "victims", "borrowers",
     "lending", "cluster", "gallery", "undelivered", "identity",
+    "identity-connect", "identity-provider", "identity-try", "identity-trial",
 }  # fmt: skip
 NO_PAGES = {
     "sign-out", "sign-in-as", "set_language", "inbox-read", "notice-acknowledge", "channel-remove", "message-again",
-    "token-end", "break-glass", "saml-login", "saml-acs", "saml-finish", "saml-logout", "saml-metadata",
-    "scim-root", "scim",
+    "token-end", "break-glass", "identity-switch-off", "identity-switch-on",
+    "saml-login", "saml-acs", "saml-finish", "saml-logout", "saml-metadata", "scim-root", "scim",
 }  # fmt: skip
 
 WORDS = {
@@ -104,6 +105,7 @@ def night(zoo: World, jobs: dict[str, Job], people: People, tmp_path: Path, sett
         "key": [str(key) for key in Eviction.objects.values_list("pk", flat=True)],
         "notice": [str(key) for key in Notice.objects.values_list("pk", flat=True)],
         "message": [UNKNOWN_UID],
+        "trial": [UNKNOWN_UID],
         "channel": ["1"],
         "token": ["1"],
         "path": ["Users"],
