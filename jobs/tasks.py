@@ -15,6 +15,7 @@ from jobs.sync import heal_caches as heal
 from jobs.trouble import look
 from notices.delivery import deliver
 from notices.packing import pack
+from notices.pruning import prune_notices
 from notices.recipients import address
 from notices.sending import send
 from portal.sync_runs import hold_lease, prune_runs, release_lease
@@ -68,6 +69,11 @@ def heal_caches(cluster_id: int) -> None:
 @shared_task(name="jobs.prune_runs", soft_time_limit=60, time_limit=90)
 def prune_old_runs() -> None:
     prune_runs(timezone.now())
+
+
+@shared_task(name="jobs.prune_notices", soft_time_limit=540, time_limit=600)
+def prune_old_notices() -> None:
+    prune_notices(timezone.now())
 
 
 @shared_task(name="jobs.close_all_hours", soft_time_limit=20, time_limit=30)

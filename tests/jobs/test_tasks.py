@@ -113,7 +113,15 @@ def test_old_runs_are_pruned() -> None:
     assert SyncRun.objects.count() == 1
 
 
+def test_old_notices_are_pruned(monkeypatch: pytest.MonkeyPatch) -> None:
+    pruned: list[datetime] = []
+    monkeypatch.setattr(tasks, "prune_notices", pruned.append)
+    tasks.prune_old_notices()
+    assert pruned == [START]
+
+
 def test_every_scheduled_task_exists_and_expires_with_its_interval() -> None:
+    app.loader.import_default_modules()  # as a worker does
     for entry in app.conf.beat_schedule.values():
         assert entry["task"] in app.tasks
         assert entry["options"]["expires"] == entry["schedule"]
