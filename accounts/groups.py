@@ -37,7 +37,7 @@ def keep_groups(user: User, provider: IdentityProvider, values: Collection[str] 
         return
     held = dict(IdpMembership.objects.filter(user=user, group__provider=provider).values_list("group__value", "pk"))
     _leave([key for value, key in held.items() if value not in values], Q(provisioned=False) if has_scim else Q())
-    _join(user, provider, [value for value in values if value not in held])
+    _join(user, provider, sorted(value for value in values if value not in held))
 
 
 def _is_provisioned(user: User, provider: IdentityProvider, now: datetime) -> bool:
@@ -53,6 +53,7 @@ def _leave(keys: list[int], which: Q) -> None:
 
 
 def _join(user: User, provider: IdentityProvider, values: list[str]) -> None:
+    """In one order for everybody: else two people with new groups in common wait for each other."""
     groups = [IdpGroup(provider=provider, value=value) for value in values]
     IdpGroup.objects.bulk_create(groups, batch_size=_AT_ONCE, ignore_conflicts=True)
     for start in range(0, len(values), _AT_ONCE):

@@ -22,7 +22,7 @@ def main() -> int:
         figures = Figures()
         idp = connect(server)
         with server.running(processes=2):
-            tell_many_at_once(server, idp, figures)
+            tell_many_at_once(idp, figures)
             tell_few_at_a_time(server, idp, figures)
             tell_many_groups(server, idp, figures)
     return bool(figures.beyond)

@@ -4,17 +4,16 @@ import re
 import statistics
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import Any, Final
 
-import requests
 from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.models import IdentityProvider, IdpMembership
 from bench.figures import Figures
 from bench.web import Web, cpu_seconds
-from tests.accounts.saml.idp import Idp, key_pair, metadata, request_id, sent
+from tests.accounts.saml.idp import Idp, key_pair, metadata
+from tests.accounts.saml.over_http import SignIn
 
 AT_ONCE, IN_TURN, AT_A_TIME = 50, 100, 5
 GROUPS, PEOPLE = 2000, 3
@@ -35,50 +34,9 @@ def connect(web: Web) -> Idp:
     return Idp(row, key, certificate, now, web.address)
 
 
-@dataclass(slots=True)
-class SignIn:
-    """One browser's. `ids`: of the requests with which the portal reads the answer and begins the session."""
-
-    web: Web
-    idp: Idp
-    name_id: str
-    groups: Sequence[str]
-    session: requests.Session = field(default_factory=requests.Session)
-    answer: str = ""
-    ids: list[str] = field(default_factory=list)
-
-    def ask(self) -> None:
-        """Sent to the identity provider, and by it with an answer to the portal."""
-        self.session.trust_env = False
-        address = self._got(self._get("login/"))
-        said = {"groups": self.groups, "displayName": [self.name_id]}
-        response = self.idp.response(request_id(address), name_id=self.name_id, attributes=said)
-        self.answer = sent(self.idp.signed(response))
-
-    def arrive(self) -> None:
-        """The part that is measured. Raises AssertionError if it fails."""
-        form = {"SAMLResponse": self.answer}
-        posted = self.session.post(self.idp.acs, data=form, allow_redirects=False, timeout=60)
-        assert self._got(posted).endswith("/finish/")
-        finished = self._get("finish/")
-        assert self._got(finished) == "/"
-        self.ids = [each.headers["X-Request-Id"] for each in (posted, finished)]
-
-    def is_in(self) -> bool:
-        answer = self.session.get(f"{self.web.address}/me/", allow_redirects=False, timeout=60)
-        return answer.status_code == 200 and self.name_id in answer.text
-
-    def _get(self, path: str) -> requests.Response:
-        return self.session.get(f"{self.idp.portal}/saml/{_SLUG}/{path}", allow_redirects=False, timeout=60)
-
-    def _got(self, answer: requests.Response) -> str:
-        assert answer.status_code == 302, f"{answer.status_code}: {answer.text[:500]}"
-        return answer.headers["Location"]
-
-
-def tell_many_at_once(web: Web, idp: Idp, figures: Figures) -> None:
+def tell_many_at_once(idp: Idp, figures: Figures) -> None:
     """All of it at once, the first request included."""
-    people = [SignIn(web, idp, f"one-{number:03}", _groups(20)) for number in range(AT_ONCE)]
+    people = [SignIn(idp, f"one-{number:03}", _groups(20)) for number in range(AT_ONCE)]
 
     def whole(person: SignIn) -> bool:
         person.ask()
@@ -90,7 +48,7 @@ def tell_many_at_once(web: Web, idp: Idp, figures: Figures) -> None:
 
 
 def tell_few_at_a_time(web: Web, idp: Idp, figures: Figures) -> None:
-    people = [SignIn(web, idp, f"two-{number:03}", _groups(20)) for number in range(IN_TURN)]
+    people = [SignIn(idp, f"two-{number:03}", _groups(20)) for number in range(IN_TURN)]
     for person in people:
         person.ask()
     before = _cpu_ms(web)
@@ -106,7 +64,7 @@ def tell_few_at_a_time(web: Web, idp: Idp, figures: Figures) -> None:
 def tell_many_groups(web: Web, idp: Idp, figures: Figures) -> None:
     """The whole sign-in, of which the membership is the most."""
     for what, start in (("new", 0), ("all others than before", GROUPS)):
-        people = [SignIn(web, idp, f"three-{number}", _groups(GROUPS, start)) for number in range(PEOPLE)]
+        people = [SignIn(idp, f"three-{number}", _groups(GROUPS, start)) for number in range(PEOPLE)]
         for person in people:
             person.ask()
             person.arrive()

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
-from allauth.socialaccount.models import SocialApp, SocialLogin
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
@@ -47,15 +47,18 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             raise Refused(Reason.ARCHIVED)
 
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
-        """The person of their first sign-in: the one whom the set-up file calls so, or a new one."""
-        provider = sociallogin.account.provider.partition(":")[2]
-        username = username_of(provider, sociallogin.account.uid)
-        user = User.objects.filter(username=username).first()
-        user = user or User.objects.create(username=username, name=username, created_at=timezone.now())
+        """The person of their first sign-in: the one whom the set-up file calls so, a new one, or the one whom another
+        browser of theirs made at the same moment."""
+        provider, uid = sociallogin.account.provider, sociallogin.account.uid
+        username = username_of(provider.partition(":")[2], uid)
+        new = {"name": username, "created_at": timezone.now()}
+        user, _ = User.objects.get_or_create(username=username, defaults=new)
         if not user.is_active:
             raise Refused(Reason.ARCHIVED)
-        sociallogin.user = sociallogin.account.user = user
-        sociallogin.account.save()
+        sociallogin.user = user
+        sociallogin.account, _ = SocialAccount.objects.get_or_create(
+            provider=provider, uid=uid, defaults={"user": user}
+        )
         return user
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, str]) -> User:

@@ -25,6 +25,7 @@ class RunningPortal:
         self.web_port, self.emulator_port = free_port(), free_port()
         self.environment = {
             **os.environ,
+            "DJANGO_SETTINGS_MODULE": "portal.settings",  # not those of the tests
             "PORTAL_MODE": "demo",
             "PORTAL_SECRET_KEY": "a key for tests",
             "PORTAL_VAR": str(folder),
