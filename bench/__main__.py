@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-BENCHES = ("scheduling", "month", "pull", "freshness", "writers", "pages", "lighthouse", "evictions", "signin")
+BENCHES = ("scheduling", "month", "pull", "freshness", "writers", "pages", "lighthouse", "evictions", "signin", "scim")
 
 for name in BENCHES:
     print(f"== {name}", flush=True)
