@@ -41,9 +41,10 @@ def keep_groups(user: User, provider: IdentityProvider, values: Collection[str] 
 
 
 def _is_provisioned(user: User, provider: IdentityProvider, now: datetime) -> bool:
-    """Whether SCIM tells of this person now: once nobody may write any more, what it told runs out at sign-ins."""
+    """Whether SCIM, or the Identity Store, tells of this person now: once nobody may write any more, what was told runs
+    out at sign-ins."""
     is_known = ScimUser.objects.filter(user=user, provider=provider).exists()
-    return is_known and provider.scim_credentials.in_force(now).exists()
+    return is_known and (provider.may_write(now) or provider.is_read(now))
 
 
 def _leave(keys: list[int], which: Q) -> None:

@@ -8,6 +8,7 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from accounts.actions import end_glass
+from accounts.directory import read_directory
 from accounts.models import BreakGlass, IdentityProvider, RequestCount, SignInTrial, UsedAssertion
 from accounts.saml.reading import read_provider
 
@@ -26,3 +27,10 @@ def read_providers() -> None:
     UsedAssertion.objects.filter(valid_until__lt=now).delete()
     RequestCount.objects.filter(ends_at__lt=now).delete()
     Session.objects.filter(expire_date__lt=now).delete()
+
+
+@shared_task(name="accounts.read_directories", soft_time_limit=540, time_limit=600)
+def read_directories() -> None:
+    """People and groups of providers that cannot write them."""
+    for provider in IdentityProvider.objects.exclude(identity_store=""):
+        read_directory(provider, timezone.now())

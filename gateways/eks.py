@@ -7,26 +7,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import boto3  # type: ignore[import-untyped]
-from botocore.config import Config  # type: ignore[import-untyped]
-from botocore.exceptions import (  # type: ignore[import-untyped]
-    BotoCoreError,
-    ClientError,
-    ConnectTimeoutError,
-    EndpointConnectionError,
-    HTTPClientError,
-    ReadTimeoutError,
-)
+from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 from kubernetes.client import Configuration
 
-from gateways.errors import BadReply, ConfigurationError, Denied, GatewayError, NotFound, Unavailable
+from gateways.aws import CALLS, refusal_of
+from gateways.errors import BadReply
 
 TOKEN_PREFIX = "k8s-aws-v1."  # noqa: S105 - the public prefix of every such token
 RENEW_AFTER = timedelta(minutes=10)  # EKS accepts a token for 15 minutes after it was signed
 _SIGNED_FOR_SECONDS = 60  # as the AWS command line does; EKS itself allows the 15 minutes
 _CLUSTER_HEADER = "x-k8s-aws-id"
-_CALLS = Config(connect_timeout=5, read_timeout=20, retries={"mode": "standard", "total_max_attempts": 3})
-_DENIED = ("AccessDenied", "UnrecognizedClient", "InvalidClientToken", "ExpiredToken", "InvalidSignature")
-_SILENT = (ConnectTimeoutError, EndpointConnectionError, HTTPClientError, ReadTimeoutError)
+_RIGHT = "eks:DescribeCluster"
 
 
 def eks_configuration(
@@ -42,12 +33,12 @@ def eks_configuration(
     """
     session = session or boto3.Session()
     try:
-        described = session.client("eks", region_name=region or None, config=_CALLS).describe_cluster(name=cluster)
+        described = session.client("eks", region_name=region or None, config=CALLS).describe_cluster(name=cluster)
         made = Configuration(host=described["cluster"]["endpoint"])
         authority = base64.b64decode(described["cluster"]["certificateAuthority"]["data"], validate=True)
         made.ca_cert_data = authority.decode("ascii")
     except (BotoCoreError, ClientError) as error:
-        raise _refusal(cluster, error) from error
+        raise refusal_of(_named(cluster), _RIGHT, error) from error
     except (KeyError, binascii.Error, UnicodeDecodeError) as error:
         raise BadReply(f"EKS names no endpoint or no certificate for the cluster {cluster}; is it active?") from error
     _Signer(session, cluster, region, now).install(made)
@@ -60,7 +51,7 @@ class _Signer:
     def __init__(self, session: boto3.Session, cluster: str, region: str, now: Callable[[], datetime]) -> None:
         self._cluster, self._now = cluster, now
         self._renew_at = datetime.min.replace(tzinfo=UTC)
-        self._sts = session.client("sts", region_name=region or None, config=_CALLS)
+        self._sts = session.client("sts", region_name=region or None, config=CALLS)
         self._sts.meta.events.register("before-sign.sts.GetCallerIdentity", self._name_cluster)
 
     def install(self, made: Configuration) -> None:
@@ -75,7 +66,7 @@ class _Signer:
         try:
             url = self._sts.generate_presigned_url("get_caller_identity", ExpiresIn=_SIGNED_FOR_SECONDS)
         except (BotoCoreError, ClientError) as error:
-            raise _refusal(self._cluster, error) from error
+            raise refusal_of(_named(self._cluster), _RIGHT, error) from error
         encoded = base64.urlsafe_b64encode(url.encode()).decode().rstrip("=")
         made.api_key["BearerToken"] = TOKEN_PREFIX + encoded
         self._renew_at = signed_at + RENEW_AFTER
@@ -84,17 +75,5 @@ class _Signer:
         request.headers[_CLUSTER_HEADER] = self._cluster
 
 
-def _refusal(cluster: str, error: BotoCoreError | ClientError) -> GatewayError:
-    if isinstance(error, _SILENT):
-        return Unavailable(f"AWS does not answer for the EKS cluster {cluster} ({type(error).__name__})")
-    if not isinstance(error, ClientError):
-        return ConfigurationError(f"AWS cannot be asked for the EKS cluster {cluster}: {error}")
-    code = str(error.response.get("Error", {}).get("Code", ""))
-    if code == "ResourceNotFoundException":
-        return NotFound(f"there is no EKS cluster {cluster} in this account and region")
-    if code.startswith(_DENIED):
-        return Denied(f"AWS refuses eks:DescribeCluster on {cluster} ({code})")
-    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    if status >= 500 or status == 429 or "Throttl" in code:
-        return Unavailable(f"AWS does not answer for the EKS cluster {cluster} now ({code})")
-    return BadReply(f"AWS does not describe the EKS cluster {cluster} ({code})")
+def _named(cluster: str) -> str:
+    return f"the EKS cluster {cluster}"

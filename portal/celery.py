@@ -38,6 +38,7 @@ app.conf.update(
         "tell-people": {"task": "jobs.tell_people", "schedule": 15, "options": {"expires": 15}},
         "close-hours": {"task": "jobs.close_all_hours", "schedule": 300, "options": {"expires": 300}},
         "read-identity-providers": {"task": "accounts.read_providers", "schedule": 900, "options": {"expires": 900}},
+        "read-directories": {"task": "accounts.read_directories", "schedule": 900, "options": {"expires": 900}},
         "prune-runs": {"task": "jobs.prune_runs", "schedule": 3600, "options": {"expires": 3600}},
         "prune-notices": {"task": "jobs.prune_notices", "schedule": 3600, "options": {"expires": 3600}},
     },

@@ -43,7 +43,8 @@ _TEAM = {
     "groups",
 }
 _PERSON = {"name", "email"}
-_PROVIDER = {"name", "metadata_url", "metadata", "groups_attribute", "signs_response", "enabled"}
+_PROVIDER = {"name", "metadata_url", "metadata", "groups_attribute", "signs_response", "enabled", "identity_store"}
+_STORE = {"id", "region"}
 
 
 class BadSetup(ValueError):
@@ -90,7 +91,8 @@ class PersonSetup:
 
 @dataclass(frozen=True, slots=True)
 class ProviderSetup:
-    """`metadata` is pasted XML; without it the file leaves what is there."""
+    """`metadata` is pasted XML; without it the file leaves what is there. `identity_store` is the id of the directory
+    that is read, empty if none is."""
 
     slug: str
     name: str
@@ -99,6 +101,8 @@ class ProviderSetup:
     groups_attribute: str
     signs_response: bool
     enabled: bool
+    identity_store: str = ""
+    identity_store_region: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +308,7 @@ class _Reader:
         if not isinstance(metadata, str) or len(metadata) > _LONGEST_METADATA:
             self.problems.append(f"{place}/metadata must be text of at most {_LONGEST_METADATA} characters.")
             metadata = ""
+        store = self.mapping(entry.get("identity_store"), f"{place}/identity_store", _STORE)
         return ProviderSetup(
             slug=self.slug(slug, "identity_providers"),
             name=self.text(entry, "name", place, longest=100, default=slug),
@@ -312,6 +317,8 @@ class _Reader:
             groups_attribute=self.text(entry, "groups_attribute", place, longest=200, default="groups"),
             signs_response=self.truth(entry, "signs_response", place, default=True),
             enabled=self.truth(entry, "enabled", place),
+            identity_store=self.word(store, "id", f"{place}/identity_store", longest=40) if store else "",
+            identity_store_region=self.word(store, "region", f"{place}/identity_store", longest=40) if store else "",
         )
 
     def groups(self, entry: Mapping[str, Any], name: str, roles: type[Any]) -> Iterator[tuple[str, str, Any]]:

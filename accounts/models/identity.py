@@ -1,9 +1,12 @@
-from typing import ClassVar
+from datetime import datetime, timedelta
+from typing import ClassVar, Final
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models.people import User
+
+_STALE: Final = timedelta(days=1)
 
 
 class IdentityProvider(models.Model):
@@ -11,6 +14,9 @@ class IdentityProvider(models.Model):
 
     `metadata` is the last good copy: pasted, or read from `metadata_url` by a worker at `read_at`; `error` says why
     the last reading failed. Keys of ours are never stored here.
+
+    `identity_store` is the id of IAM Identity Center's directory, if a worker reads people and groups there:
+    `store_read_at` and `store_error` tell of it. Empty: the provider writes them by SCIM, or nobody does.
     """
 
     class Kind(models.TextChoices):
@@ -30,12 +36,24 @@ class IdentityProvider(models.Model):
     groups_attribute = models.CharField(max_length=200)
     signs_response = models.BooleanField()
     enabled = models.BooleanField()
+    identity_store = models.CharField(max_length=40, blank=True)
+    identity_store_region = models.CharField(max_length=40, blank=True)
+    store_read_at = models.DateTimeField(null=True, blank=True)
+    store_error = models.CharField(max_length=300, blank=True)
 
     class Meta:
         ordering: ClassVar = ["slug"]
 
     def __str__(self) -> str:
         return self.name
+
+    def may_write(self, now: datetime) -> bool:
+        """Whether a SCIM client of it could write now."""
+        return bool(self.scim_credentials.in_force(now).exists())
+
+    def is_read(self, now: datetime) -> bool:
+        """Whether its Identity Store was read within a day."""
+        return bool(self.identity_store and self.store_read_at and self.store_read_at > now - _STALE)
 
 
 class IdpGroup(models.Model):

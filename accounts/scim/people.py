@@ -100,7 +100,7 @@ class People:
         row.email_key = key_of(_work_email(told))
         row.active = row.active if told.active is None else told.active
         row.changed_at = self._now
-        row.told = told.model_dump(exclude={"id", "meta"})
+        row.told = kept_of(told)
         if not row.name_key.strip():
             raise InvalidValueException(detail="userName is empty")
         if max(map(len, (row.external_id, row.name_key, row.email_key))) > _LONGEST:
@@ -122,6 +122,12 @@ class People:
 
     def _record(self, event: str, row: ScimUser) -> None:
         audit.record(event, target=f"person/{row.user.username}", by=self._by, now=self._now, id=str(row.pk))
+
+
+def kept_of(told: Any) -> dict[str, Any]:
+    """What a row keeps of a resource."""
+    kept: dict[str, Any] = told.model_dump(exclude={"id", "meta"})
+    return kept
 
 
 def _resource(row: ScimUser) -> Any:

@@ -104,6 +104,8 @@ def test_what_the_file_no_longer_maps_is_gone_and_what_it_does_not_name_stays() 
         ("identity_providers: {corp: {metadata: 1}}", "metadata must be text"),
         ("identity_providers: {corp: {enabled: maybe}}", "true or false"),
         ("identity_providers: {corp: {unknown: 1}}", "unknown entries"),
+        ("identity_providers: {corp: {identity_store: d-1}}", "must be a mapping"),
+        ("identity_providers: {corp: {identity_store: {id: d-1}}}", "identity_store/region must be a name of AWS"),
     ],
 )
 def test_what_cannot_be_is_refused_with_its_place(text: str, word: str) -> None:
@@ -175,3 +177,11 @@ def test_five_hundred_members_cost_few_statements(
     with django_assert_max_num_queries(20):
         scim.patch(f"/Groups/{group}", {"op": "Remove", "path": "members", "value": members})
     assert len(scim_roles("role.lost")) == 500
+
+
+def test_a_directory_that_is_read_is_named_in_the_file_and_left_out_again() -> None:
+    apply("identity_providers: {corp: {identity_store: {id: d-1234567890, region: us-east-1}}}")
+    found = IdentityProvider.objects.get()
+    assert (found.identity_store, found.identity_store_region) == ("d-1234567890", "us-east-1")
+    apply("identity_providers: {corp: {name: Corp}}")
+    assert IdentityProvider.objects.get().identity_store == ""
