@@ -8,6 +8,7 @@ from celery import current_app
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
+from django.dispatch import Signal
 
 from accounts.bearer import digest, new_secret
 from accounts.claims import ENTRA_GROUPS, Claims
@@ -20,6 +21,9 @@ _GLASS_PREFIX: Final = "hpb"
 _LOCAL: Final = "break-glass"
 """Followed by a blank, which no identity provider's slug holds: none of their people can be called so."""
 _USES_APART: Final = timedelta(minutes=1)
+
+switching = Signal()
+"""Sent with `provider` before it is switched; receivers return what is called with `by` and `now` after it."""
 
 
 def remember_team(*, user: User, slug: str) -> None:
@@ -180,7 +184,10 @@ def _read_providers() -> None:
 @transaction.atomic
 def switch_provider(*, provider: IdentityProvider, on: bool, by: User, now: datetime) -> None:
     """People sign in by it from now on, and its groups give what is mapped to them, or neither."""
+    after: list[Any] = [receive for _, receive in switching.send(IdentityProvider, provider=provider)]
     IdentityProvider.objects.filter(pk=provider.pk).update(enabled=on)
+    for receive in after:
+        receive(by=by.username, now=now)
     event = f"identity_provider.switched_{'on' if on else 'off'}"
     audit.record(event, target=f"identity_provider/{provider.slug}", by=by.username, now=now)
 

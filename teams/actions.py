@@ -13,6 +13,7 @@ from accounts.models import IdentityProvider, IdpGroup, User
 from accounts.saml.metadata import BadMetadata, read_metadata
 from portal import audit
 from portal.sync_runs import count_setup_change
+from teams.grants import grants_recorded
 from teams.models import (
     Cluster,
     CostCentre,
@@ -24,7 +25,8 @@ from teams.models import (
     Team,
     Terminal,
 )
-from teams.setup_file import BadSetup, ProviderSetup, Setup, TeamSetup
+from teams.setup_records import CostCentreSetup, ProviderSetup, Setup, TeamSetup
+from teams.setup_values import BadSetup
 
 
 @transaction.atomic
@@ -35,7 +37,8 @@ def apply_setup(*, setup: Setup, by: str, now: datetime) -> list[str]:
     names any, become exactly those of the file. Raises BadSetup for a name that neither file nor portal knows.
     """
     applier = _Applier(by, now)
-    applier.apply(setup)
+    with grants_recorded(None, by=by, source="set-up file", now=now):
+        applier.apply(setup)
     if applier.problems:
         raise BadSetup(applier.problems)
     if applier.changes:
@@ -65,17 +68,17 @@ class _Applier:
             row = self.put(Cluster, "cluster", {"slug": fields.pop("slug")}, fields)
             if terminal:
                 self.put(Terminal, "terminal", {"cluster": row}, terminal)
-        for code, name in setup.cost_centres:
-            self.put(CostCentre, "cost_centre", {"code": code}, {"name": name})
         for person in setup.people:
             key, fields = {"username": person.username}, {"name": person.name, "email": person.email}
             self.put(User, "person", key, fields, created_at=self.now)
         for provider in setup.providers:
             self.provider(provider)
+        for centre in setup.cost_centres:
+            self.cost_centre(centre)
         for team in setup.teams:
             self.team(team)
         if setup.platform_groups is not None:
-            self.groups(None, setup.platform_groups, "platform_groups")
+            self.groups({}, setup.platform_groups, "platform", "platform_groups")
         if setup.platform_roles:
             self.platform_roles(setup)
 
@@ -122,25 +125,35 @@ class _Applier:
                 wanted[user.pk] = (username, role)
         self.members(team, wanted)
         if setup.groups is not None:
-            self.groups(team, setup.groups, f"{place}/groups")
+            self.groups({"team": team}, setup.groups, f"team/{team.slug}", f"{place}/groups")
+
+    def cost_centre(self, setup: CostCentreSetup) -> None:
+        centre = self.put(CostCentre, "cost_centre", {"code": setup.code}, {"name": setup.name})
+        if setup.groups is not None:
+            place = f"cost_centres/{setup.code}/groups"
+            self.groups({"cost_centre": centre}, setup.groups, f"cost_centre/{setup.code}", place)
 
     def provider(self, setup: ProviderSetup) -> None:
         fields = asdict(setup)
-        if not setup.metadata:
-            del fields["metadata"]
+        for name in ("metadata", "kind"):
+            if not fields[name]:
+                del fields[name]
         try:
             if setup.metadata:
                 read_metadata(setup.metadata)
         except BadMetadata as error:
             self.problems.append(f"identity_providers/{setup.slug}/metadata: {error}")
             return
-        self.put(IdentityProvider, "identity_provider", {"slug": fields.pop("slug")}, fields)
+        told = len(self.changes)
+        provider = self.put(IdentityProvider, "identity_provider", {"slug": fields.pop("slug")}, fields)
+        if len(self.changes) > told:
+            provider.trials.all().delete()  # they are of how it was before
 
-    def groups(self, team: Team | None, wanted: Iterable[tuple[str, str, str]], place: str) -> None:
-        """The mappings of a team, or of the platform's roles, become exactly these."""
-        target = f"team/{team.slug}" if team else "platform"
+    def groups(self, of: dict[str, Any], wanted: Iterable[tuple[str, str, str]], target: str, place: str) -> None:
+        """The mappings of a team, of a cost centre, or, with neither, of the platform's roles become exactly these."""
         missing = {(slug, value, str(role)) for slug, value, role in wanted}
-        for mapping in GroupMapping.objects.filter(team=team).select_related("group__provider"):
+        place_of = {"team": None, "cost_centre": None} | of
+        for mapping in GroupMapping.objects.filter(**place_of).select_related("group__provider"):
             key = (mapping.group.provider.slug, mapping.group.value, mapping.role)
             if key in missing:
                 missing.discard(key)
@@ -151,7 +164,7 @@ class _Applier:
             provider = self.known(IdentityProvider, place, slug=slug)
             if provider:
                 group, _ = IdpGroup.objects.get_or_create(provider=provider, value=value)
-                GroupMapping.objects.create(group=group, team=team, role=role)
+                GroupMapping.objects.create(group=group, role=role, **of)
                 self.note("group_mapped", target, provider=slug, group=value, role=role)
 
     def namespaces(self, team: Team, setup: TeamSetup, place: str) -> None:

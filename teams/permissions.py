@@ -18,6 +18,12 @@ class GlobalRole(models.TextChoices):
     AUDITOR = "auditor", _("auditor")
 
 
+class CostCentreRole(models.TextChoices):
+    """What its owner may do begins with statements and rates, which have no pages yet."""
+
+    OWNER = "owner", _("cost centre's owner")
+
+
 class Permission(StrEnum):
     SEE_TEAM = "see_team"
     """A team's quota, usage and the names and amounts of its workloads."""

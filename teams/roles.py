@@ -9,24 +9,33 @@ from django.db import connection
 from accounts.models import User
 from teams.permissions import GlobalRole, Permission, TeamRole, platform_roles_with, team_roles_with
 
-HOLDERS: Final = """
-    SELECT user_id, team_id, role FROM teams_membership WHERE user_id {whose}
-    UNION ALL SELECT user_id, NULL, role FROM teams_platformrole WHERE user_id {whose}
-    UNION ALL SELECT user_id, NULL, 'platform_admin' FROM accounts_breakglass WHERE user_id {whose} AND ended_at IS NULL
-    UNION ALL SELECT told.user_id, mapping.team_id, mapping.role
+_BY_GROUPS: Final = """
     FROM accounts_idpmembership AS told
     JOIN teams_groupmapping AS mapping ON mapping.group_id = told.group_id
     JOIN accounts_idpgroup AS idp_group ON idp_group.id = told.group_id
     JOIN accounts_identityprovider AS provider ON provider.id = idp_group.provider_id AND provider.enabled
     WHERE told.user_id {whose}
 """
-"""Who holds which role in which team, or, without a team, over all: by the set-up file, by break-glass access and by
-groups of identity providers. `whose` stands in each part, since SQLite takes no condition into a union. In SQL, since
-every request asks for it: the ORM needs six times as long to put it together."""
+
+HOLDERS: Final = f"""
+    SELECT user_id, team_id, role FROM teams_membership WHERE user_id {{whose}}
+    UNION ALL SELECT user_id, NULL, role FROM teams_platformrole WHERE user_id {{whose}}
+    UNION ALL SELECT told.user_id, mapping.team_id, mapping.role {_BY_GROUPS} AND mapping.cost_centre_id IS NULL
+"""  # noqa: S608 (no part of it comes from outside)
+"""Who holds which role in which team, or, without a team, over all: by the set-up file and by groups of identity
+providers. `whose` stands in each part, since SQLite takes no condition into a union. In SQL, since every request asks
+for it: the ORM needs six times as long to put it together."""
+
+_OWNERS: Final = f"""
+    SELECT told.user_id, mapping.cost_centre_id, mapping.role {_BY_GROUPS} AND mapping.cost_centre_id IS NOT NULL
+"""  # noqa: S608 (the same)
+"""Who owns which cost centre."""
 
 _HELD: Final = f"""
-    SELECT held.team_id, held.role, slug, name, archived_at IS NULL
+    SELECT held.team_id, held.role, slug, name, archived_at IS NULL, NULL AS cost_centre_id
     FROM ({HOLDERS.format(whose="= %(user)s")}) AS held LEFT JOIN teams_team ON teams_team.id = held.team_id
+    UNION ALL SELECT NULL, owned.role, NULL, NULL, NULL, owned.cost_centre_id
+    FROM ({_OWNERS.format(whose="= %(user)s")}) AS owned
 """  # noqa: S608 (no part of it comes from outside)
 
 _HOLDERS_OF: Final = f"""
@@ -46,10 +55,12 @@ class TeamName(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """`teams`: role by team key. `active_teams`: those of them that are not archived, by slug."""
+    """`teams`: role by team key. `cost_centres`: keys of those that the person owns. `active_teams`: the teams that
+    are not archived, by slug."""
 
     teams: Mapping[int, TeamRole]
     platform: frozenset[GlobalRole]
+    cost_centres: frozenset[int] = frozenset()
     active_teams: tuple[TeamName, ...] = field(default=(), compare=False)
 
     def everywhere(self, permission: Permission) -> bool:
@@ -93,35 +104,41 @@ def holders_of(teams: Collection[int]) -> list[Holder]:
 
 
 class Grant(NamedTuple):
-    """What a person holds in a team, or, without a team, over all."""
+    """What a person holds in a team or a cost centre, or, without either, over all."""
 
     user: int
     team: int | None
     role: str
+    cost_centre: int | None = None
 
 
-def grants_of(users: Collection[int]) -> set[Grant]:
-    """What these people hold now, of several roles in a team the strongest; one query, however many they are."""
-    if not users:
+def grants_of(users: Collection[int] | None) -> set[Grant]:
+    """What these people, or all, hold now, of several roles in a team the strongest. Two queries, however many."""
+    if users is not None and not users:
         return set()
-    whose = f"IN ({', '.join(str(int(key)) for key in users)})"
+    whose = "IS NOT NULL" if users is None else f"IN ({', '.join(str(int(key)) for key in users)})"
     with connection.cursor() as cursor:
         cursor.execute(HOLDERS.format(whose=whose))
         held = [Grant(*row) for row in cursor.fetchall()]
+        cursor.execute(_OWNERS.format(whose=whose))
+        owned = [Grant(user, None, role, centre) for user, centre, role in cursor.fetchall()]
     held.sort(key=lambda grant: _STRENGTH.get(grant.role, 0))
     in_teams = {(grant.user, grant.team): grant for grant in held if grant.team is not None}
-    return {*in_teams.values(), *(grant for grant in held if grant.team is None)}
+    return {*in_teams.values(), *(grant for grant in held if grant.team is None), *owned}
 
 
 def read_roles(user: User) -> Roles:
     """As of now, whatever was read before."""
     with connection.cursor() as cursor:
         cursor.execute(_HELD, {"user": user.pk})
-        held = cursor.fetchall()
+        rows = cursor.fetchall()
+    owned = frozenset(centre for *_, centre in rows if centre is not None)
+    held = [row[:-1] for row in rows if row[-1] is None]
     active = {TeamName(slug, name) for key, _, slug, name, is_active in held if key is not None and is_active}
     weakest_first = sorted(held, key=lambda row: _STRENGTH.get(row[1], 0))
     return Roles(
         {key: TeamRole(role) for key, role, *_ in weakest_first if key is not None},
         frozenset(GlobalRole(role) for key, role, *_ in held if key is None),
+        owned,
         tuple(sorted(active)),
     )

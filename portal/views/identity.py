@@ -41,11 +41,11 @@ def shown(provider: IdentityProvider, now: datetime) -> Shown:
 def identity(request: Request) -> HttpResponse:
     require_platform_permission(request, Permission.SET_UP)
     now = timezone.now()
-    mappings = GroupMapping.objects.select_related("group__provider", "team")
+    mappings = GroupMapping.objects.select_related("group__provider", "team", "cost_centre")
     context = {
         "shown": [shown(provider, now) for provider in IdentityProvider.objects.all()],
         "groups": groups_of_nothing()[:_MOST],
-        "without_people": mappings.without_people().order_by("group__provider__slug", "group__value")[:_MOST],
+        "mappings": mappings.counted()[:_MOST],
         "incomplete": GroupClaim.objects.filter(is_complete=False, user__archived_at__isnull=True)
         .select_related("user", "provider")
         .order_by("-at")[:_MOST],

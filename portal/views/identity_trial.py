@@ -87,7 +87,8 @@ def _refused(provider: IdentityProvider, findings: Findings) -> dict[str, object
 def _groups(provider: IdentityProvider, values: Iterable[str]) -> list[GroupShown]:
     """Those that give something first."""
     given: dict[str, list[GroupMapping]] = {}
-    for mapping in GroupMapping.objects.filter(group__provider=provider).select_related("group", "team"):
+    mappings = GroupMapping.objects.filter(group__provider=provider)
+    for mapping in mappings.select_related("group", "team", "cost_centre"):
         given.setdefault(mapping.group.value, []).append(mapping)
     names = dict(IdpGroup.objects.filter(provider=provider).exclude(name="").values_list("value", "name"))
     found = [GroupShown(value, names.get(value, ""), given.get(value, [])) for value in sorted(set(values))]

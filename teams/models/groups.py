@@ -3,35 +3,43 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Count, Exists, OuterRef, Q
 
-from accounts.models import IdpGroup, IdpMembership
-from teams.models.teams import Team
-from teams.permissions import GlobalRole, TeamRole
+from accounts.models import IdpGroup
+from teams.models.teams import CostCentre, Team
+from teams.permissions import CostCentreRole, GlobalRole, TeamRole
 
 
 class GroupMappingQuerySet(models.QuerySet["GroupMapping"]):
-    def without_people(self) -> "GroupMappingQuerySet":
-        """Of groups that nobody was ever in, or that everybody has left: gone at the provider, or misspelt."""
-        return self.filter(~Exists(IdpMembership.objects.filter(group=OuterRef("group"))))
+    def counted(self) -> "GroupMappingQuerySet":
+        """With `people`: how many are in the group. Those first in which nobody ever was or all have left: the group
+        is gone at the provider, or misspelt."""
+        counted = self.annotate(people=Count("group__memberships"))
+        return counted.order_by("people", "group__provider__slug", "group__value", "pk")
 
 
 class GroupMapping(models.Model):
-    """What a group of an identity provider gives its people: a role in a team, or a role over all."""
+    """What a group of an identity provider gives its people: a role in a team, a cost centre to own, or a role over
+    all."""
 
     group = models.ForeignKey(IdpGroup, models.CASCADE, related_name="mappings")
     team = models.ForeignKey(Team, models.CASCADE, null=True, related_name="group_mappings")
-    role = models.CharField(max_length=20, choices=[*TeamRole.choices, *GlobalRole.choices])
+    cost_centre = models.ForeignKey(CostCentre, models.CASCADE, null=True, related_name="group_mappings")
+    role = models.CharField(max_length=20, choices=[*TeamRole.choices, *CostCentreRole.choices, *GlobalRole.choices])
 
     objects = GroupMappingQuerySet.as_manager()
 
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["group", "team", "role"], name="group_mapping_key"),
+            models.UniqueConstraint(fields=["group", "cost_centre"], name="group_mapping_cost_centre_key"),
             models.UniqueConstraint(
-                fields=["group", "role"], condition=Q(team__isnull=True), name="group_mapping_platform_key"
+                fields=["group", "role"],
+                condition=Q(team__isnull=True, cost_centre__isnull=True),
+                name="group_mapping_platform_key",
             ),
             models.CheckConstraint(
-                condition=Q(team__isnull=False, role__in=TeamRole.values)
-                | Q(team__isnull=True, role__in=GlobalRole.values),
+                condition=Q(team__isnull=False, cost_centre__isnull=True, role__in=TeamRole.values)
+                | Q(team__isnull=True, cost_centre__isnull=False, role__in=CostCentreRole.values)
+                | Q(team__isnull=True, cost_centre__isnull=True, role__in=GlobalRole.values),
                 name="group_mapping_role",
             ),
         ]

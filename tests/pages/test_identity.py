@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.groups import keep_groups
 from accounts.models import IdentityProvider, IdpGroup
 from teams.models import GroupMapping
-from teams.permissions import GlobalRole, TeamRole
+from teams.permissions import CostCentreRole, GlobalRole, TeamRole
 from tests.accounts.saml.conftest import NOW, _noon, corp, keys  # noqa: F401
 from tests.accounts.saml.idp import Idp, key_pair, metadata
 from tests.pages.reading import visit, words
@@ -75,11 +75,13 @@ def test_groups_of_nothing_and_mappings_of_nobody(people: People, corp: Idp) -> 
     ):
         group = IdpGroup.objects.create(provider=corp.row, value=value, name=name)
         GroupMapping.objects.create(group=group, team=team, role=role)
+    costs = IdpGroup.objects.create(provider=corp.row, value="g-costs")
+    GroupMapping.objects.create(group=costs, cost_centre=people.research.cost_centre, role=CostCentreRole.OWNER)
     text = page(people)
     assert "g-of-nothing Corp 1" in text
-    assert "g-empty Corp team admin · Vision" in text
-    assert "Money g-all Corp FinOps" in text
-    assert "g-mapped" not in text
+    nobody = "Money g-all Corp FinOps nobody g-costs Corp cost centre's owner · cc-research · Research costs nobody"
+    assert f"{nobody} g-empty Corp team admin · Vision nobody g-mapped Corp member · Research 1" in text
+    assert "Nobody is in those marked" in text
 
 
 def test_people_whose_groups_are_not_all_known(people: People, corp: Idp) -> None:  # noqa: F811

@@ -3,16 +3,19 @@
 from typing import Any
 
 import pytest
+from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from accounts.models import IdentityProvider, IdpGroup, IdpMembership, ScimUser, User
+from accounts.actions import switch_provider
+from accounts.models import IdentityProvider, IdpGroup, IdpMembership, ScimUser, SignInTrial, User
 from portal.models import AuditEvent
 from teams.actions import apply_setup
-from teams.models import GroupMapping
+from teams.models import CostCentre, GroupMapping, Team
 from teams.permissions import GlobalRole, TeamRole
-from teams.roles import read_roles
-from teams.setup_file import BadSetup, read_setup
+from teams.roles import holders_of, read_roles
+from teams.setup_file import read_setup
+from teams.setup_values import BadSetup
 from tests.accounts.saml.conftest import NOW, _noon, corp, keys  # noqa: F401
 from tests.accounts.saml.idp import Idp
 from tests.accounts.saml.journey import sign_in
@@ -76,6 +79,12 @@ def test_a_provider_that_is_switched_off_gives_nothing(people: People, corp: Idp
     assert not read_roles(people.stranger).teams
 
 
+def test_the_file_may_say_of_which_kind_a_provider_is() -> None:
+    apply("identity_providers: {corp: {name: Corp, kind: entra}}")
+    apply("identity_providers: {corp: {name: Corp}}")
+    assert IdentityProvider.objects.get().kind == "entra"
+
+
 def test_the_set_up_file_connects_providers_and_groups() -> None:
     assert len(apply(FILE)) == 5
     assert apply(FILE) == []
@@ -94,10 +103,105 @@ def test_what_the_file_no_longer_maps_is_gone_and_what_it_does_not_name_stays() 
     assert apply("teams: {research: {name: Research}}") == []
 
 
+OWNERS = """
+identity_providers: {corp: {name: Corp, enabled: true}}
+cost_centres: {cc-1: {name: Research, groups: {corp: {g-money: owner}}}, cc-2: Products}
+"""
+
+
+def grants(event: str) -> set[tuple[str, ...]]:
+    found = AuditEvent.objects.filter(event=event)
+    details = ("role", "team", "cost_centre", "source")
+    return {(each.target, each.actor, *(each.details.get(name, "") for name in details)) for each in found}
+
+
+def test_a_group_gives_a_cost_centre_to_own(people: People) -> None:
+    apply(OWNERS)
+    assert apply(OWNERS) == []
+    group = IdpGroup.objects.get(value="g-money")
+    IdpMembership.objects.create(group=group, user=people.stranger)
+    roles = read_roles(people.stranger)
+    assert roles.cost_centres == {CostCentre.objects.get(code="cc-1").pk}
+    assert (dict(roles.teams), roles.platform) == ({}, frozenset())
+    assert not Team.objects.visible_to(people.stranger).exists()
+    assert people.stranger.pk not in {holder.user for holder in holders_of([people.research.pk])}
+    IdentityProvider.objects.update(enabled=False)
+    assert not read_roles(people.stranger).cost_centres
+
+
+def test_what_the_file_changes_is_audited_for_each_person(people: People) -> None:
+    apply(FILE + OWNERS.splitlines()[-1])
+    for value, user in (("g-research", people.stranger), ("g-leads", people.neighbour), ("g-money", people.viewer)):
+        IdpMembership.objects.create(group=IdpGroup.objects.get(value=value), user=user)
+    before = grants("role.gained")
+    apply(
+        "teams: {research: {name: Research, groups: {corp: {g-leads: viewer}}, members: {viewer: member}}}\n"
+        "cost_centres: {cc-1: {groups: {}}}"
+    )
+    by = ("setup-file",)
+    assert grants("role.lost") == {
+        ("person/stranger", *by, "member", "research", "", "set-up file"),
+        ("person/neighbour", *by, "admin", "research", "", "set-up file"),
+        ("person/viewer", *by, "owner", "", "cc-1", "set-up file"),
+        ("person/viewer", *by, "viewer", "research", "", "set-up file"),
+        ("person/member", *by, "member", "research", "", "set-up file"),
+        ("person/team-admin", *by, "admin", "research", "", "set-up file"),
+    }
+    assert grants("role.gained") - before == {
+        ("person/neighbour", *by, "viewer", "research", "", "set-up file"),
+        ("person/viewer", *by, "member", "research", "", "set-up file"),
+    }
+
+
+def test_a_switch_gives_and_takes_what_groups_give(people: People, corp: Idp) -> None:  # noqa: F811
+    mapped(corp, "g-1", TeamRole.MEMBER, people.research)
+    mapped(corp, "g-1", TeamRole.VIEWER, people.vision)
+    for user in (people.stranger, people.member):
+        IdpMembership.objects.create(group=IdpGroup.objects.get(), user=user)
+    for on in (False, True):
+        switch_provider(provider=corp.row, on=on, by=people.platform_admin, now=NOW)
+    told = {
+        ("person/stranger", "platform-admin", "member", "research", "", "switch of corp"),
+        ("person/stranger", "platform-admin", "viewer", "vision", "", "switch of corp"),
+        ("person/member", "platform-admin", "viewer", "vision", "", "switch of corp"),
+    }
+    assert grants("role.lost") == grants("role.gained") == told, "who is a member anyway loses nothing"
+
+
+def test_what_the_file_changes_of_a_provider_makes_its_trials_count_no_more(people: People) -> None:
+    apply(FILE)
+    trial = {"user": people.platform_admin, "request_id": "r", "begun_at": NOW}
+    SignInTrial.objects.create(provider=IdentityProvider.objects.get(), **trial)
+    apply(FILE)
+    assert SignInTrial.objects.exists()
+    apply(FILE.replace("memberOf", "groups"))
+    assert not SignInTrial.objects.exists()
+
+
+def test_a_mapping_is_of_one_thing(people: People, corp: Idp) -> None:  # noqa: F811
+    group = IdpGroup.objects.create(provider=corp.row, value="g")
+    centre = people.research.cost_centre
+    for of, role in (
+        ({"team": people.research}, "owner"),
+        ({"cost_centre": centre}, "finops"),
+        ({}, "owner"),
+        ({"team": people.research, "cost_centre": centre}, "owner"),
+    ):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            GroupMapping.objects.create(group=group, role=role, **of)
+    GroupMapping.objects.create(group=group, role="owner", cost_centre=centre)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        GroupMapping.objects.create(group=group, role="owner", cost_centre=centre)
+
+
 @pytest.mark.parametrize(
     ("text", "word"),
     [
         ("platform_groups: {corp: {g: member}}", "the role must be one of"),
+        ("cost_centres: {cc-1: {groups: {corp: {g: admin}}}}", "the role must be one of owner"),
+        ("cost_centres: {cc-1: {groups: {nobody: {g: owner}}}}", "there is no 'nobody'"),
+        ("cost_centres: {cc-1: {unknown: 1}}", "unknown entries"),
+        ("identity_providers: {corp: {kind: okta}}", "kind must be one of"),
         ("platform_groups: {nobody: {g: finops}}", "there is no 'nobody'"),
         ("teams: {a: {groups: {corp: {g: finops}}}}", "the role must be one of"),
         ("identity_providers: {corp: {metadata: <x/>}}", "metadata"),

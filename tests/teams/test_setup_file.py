@@ -3,7 +3,9 @@ from pathlib import Path
 import pytest
 
 from teams.permissions import GlobalRole, TeamRole
-from teams.setup_file import BadSetup, ClusterSetup, PersonSetup, Setup, TeamSetup, TerminalSetup, read_setup
+from teams.setup_file import read_setup
+from teams.setup_records import ClusterSetup, CostCentreSetup, PersonSetup, Setup, TeamSetup, TerminalSetup
+from teams.setup_values import BadSetup
 
 WHOLE = """
 clusters:
@@ -43,7 +45,7 @@ def test_a_whole_file() -> None:
             ClusterSetup("gpu-two", "gpu-two", "UTC", "eks", "", "", "hyperpod-two", "us-east-2", True),
             ClusterSetup("gpu-three", "gpu-three", "UTC", "in_cluster", "", "", "", "", False),
         ),
-        cost_centres=(("cc-research", "Research"), ("cc-1", "4711")),
+        cost_centres=(CostCentreSetup("cc-research", "Research"), CostCentreSetup("cc-1", "4711")),
         people=(PersonSetup("member", "A member", "member@example.com"), PersonSetup("nameless", "nameless", "")),
         teams=(
             TeamSetup(

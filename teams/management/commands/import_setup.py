@@ -7,7 +7,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from teams.actions import apply_setup
-from teams.setup_file import BadSetup, read_setup
+from teams.setup_file import read_setup
+from teams.setup_values import BadSetup
 
 
 class Command(BaseCommand):
