@@ -21,6 +21,7 @@ from scim2_models.path import (
 )
 
 _NOBODY: Final = Q(pk__in=())
+_LONGEST: Final = 2000
 
 
 def key_of(text: str) -> str:
@@ -36,9 +37,18 @@ def uuid_of(text: str) -> UUID | None:
         return None
 
 
+def is_storable(text: str) -> bool:
+    """No null character, no half of a pair: filters can escape what the JSON around them cannot hold."""
+    return "\0" not in text and text.encode(errors="ignore").decode() == text
+
+
 def condition_of(search: SearchRequest[Any], columns: Mapping[str, str]) -> Q:
     """Raises InvalidFilterException for what no column answers."""
-    return _Conditions(columns).visit(search.filter.ast) if search.filter is not None else Q()
+    if search.filter is None:
+        return Q()
+    if len(search.filter) > _LONGEST:
+        raise InvalidFilterException(detail=f"A filter has at most {_LONGEST} characters")
+    return _Conditions(columns).visit(search.filter.ast)
 
 
 def order_of(search: SearchRequest[Any], sorts: Mapping[str, str]) -> tuple[str, ...]:
@@ -95,7 +105,7 @@ class _Conditions(FilterVisitor[Q]):
 def _equal(column: str, value: object) -> Q:
     if isinstance(value, bool) or value is None or not isinstance(value, str):
         return Q(**{column: value}) if isinstance(value, bool) else _NOBODY
-    if "\0" in value:
+    if not is_storable(value):
         return _NOBODY
     if column.endswith("id"):
         found = uuid_of(value) if column != "external_id" else value

@@ -1,5 +1,6 @@
 """People as SCIM's Users: what is told of them is kept as it is, and decides who may sign in."""
 
+import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
@@ -11,7 +12,7 @@ from accounts.actions import archive, describe, restore
 from accounts.groups import regrouped
 from accounts.models import GroupClaim, IdentityProvider, IdpMembership, ScimUser, User
 from accounts.names import username_of
-from accounts.scim.filters import key_of
+from accounts.scim.filters import is_storable, key_of
 from accounts.scim.schemas import PERSON
 from portal import audit
 
@@ -50,6 +51,7 @@ class People:
         row = ScimUser(provider=self._provider, created_at=self._now, active=True)
         row.user = self._person(row, told.external_id or "")
         self._keep(row, told)
+        self._forget(row.user)
         row.save(force_insert=True)
         self._let_in(row)
         GroupClaim.objects.update_or_create(
@@ -78,6 +80,13 @@ class People:
         username = username_of(self._provider.slug, external_id or f"scim:{row.pk}")
         return User.objects.get_or_create(username=username, defaults={"name": username, "created_at": self._now})[0]
 
+    def _forget(self, person: User) -> None:
+        """A membership may have been written at the moment in which they were removed."""
+        left = IdpMembership.objects.filter(user=person, group__provider=self._provider, provisioned=True)
+        if left.exists():
+            with regrouped([person.pk], self._provider, self._now):
+                left.delete()
+
     def _become(self, row: ScimUser, person: User) -> None:
         """SCIM speaks of somebody else from now on, with the same groups; who it spoke of before is gone."""
         groups = list(
@@ -105,6 +114,8 @@ class People:
             raise InvalidValueException(detail="userName is empty")
         if max(map(len, (row.external_id, row.name_key, row.email_key))) > _LONGEST:
             raise InvalidValueException(detail=f"userName, externalId and emails have at most {_LONGEST} characters")
+        if not is_storable(json.dumps(row.told, ensure_ascii=False)):
+            raise InvalidValueException(detail="A text has characters that are none")
         describe(user=row.user, name=_shown_name(told), email=_work_email(told))
 
     def _let_in(self, row: ScimUser) -> None:

@@ -49,6 +49,8 @@ def scim(request: HttpRequest, path: str = "") -> HttpResponse:
         answer = _answer(request, path)
     except SCIMException as error:
         answer = SERVICE.error_response(error)
+    except RecursionError:
+        answer = SERVICE.error_response(InvalidValueException(detail="It is nested too deeply"))
     except PermissionDenied:  # nobody knows where it comes from
         answer = SERVICE.error_response(ForbiddenException())
     except Exception as error:  # told to programs, which read no page

@@ -7,7 +7,7 @@ from django.contrib.auth import SESSION_KEY
 from django.test import Client
 from django.urls import reverse
 
-from accounts.models import GroupClaim, IdentityProvider, IdpMembership, ScimUser, User
+from accounts.models import GroupClaim, IdentityProvider, IdpGroup, IdpMembership, ScimUser, User
 from portal.models import AuditEvent
 from tests.accounts.saml.conftest import NOW, _noon, connect, keys  # noqa: F401
 from tests.accounts.saml.idp import Idp
@@ -206,3 +206,13 @@ def test_a_long_name_is_shown_as_far_as_there_is_room_and_told_whole(scim: Scim)
     ana = scim.person("ana", displayName="n" * 3000)
     assert len(User.objects.get().name) == 200
     assert len(scim.get(f"/Users/{ana}").json()["displayName"]) == 3000
+
+
+def test_a_membership_given_while_somebody_was_removed_does_not_come_back_with_them(scim: Scim) -> None:
+    ana = scim.person("ana")
+    scim.group("research")
+    scim.ask("DELETE", f"/Users/{ana}")
+    group, user = IdpGroup.objects.get(), User.objects.get()
+    IdpMembership.objects.create(group=group, user=user, provisioned=True)
+    scim.person("ana")
+    assert told(user) == set()

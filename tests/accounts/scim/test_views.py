@@ -229,3 +229,23 @@ def test_a_group_is_replaced_as_a_whole(corp: Scim) -> None:
     assert corp.members(group) == {bia}
     assert corp.get("/Groups", filter=f'id eq "{group}" and members eq "{bia}"').json()["totalResults"] == 1
     assert corp.get("/Groups", filter=f'id eq "{group}" and members eq "{ana}"').json()["totalResults"] == 0
+
+
+ODD_FILTERS = (
+    'userName eq "\\ud800"', 'externalId eq "\\ud800"', "not (" * 20000 + 'userName eq "a"' + ")" * 20000,
+    "(" * 20000 + 'userName eq "a"' + ")" * 20000, " and ".join(['userName eq "a"'] * 5000),
+    " or ".join(['userName eq "a"'] * 20000),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ODD_FILTERS, ids=range(len(ODD_FILTERS)))
+def test_no_filter_is_too_odd(corp: Scim, text: str) -> None:
+    assert corp.ask("POST", "/Users/.search", {"filter": text}).status_code in (200, 400)
+
+
+@pytest.mark.parametrize("kind", ["\\ud800", "\\u0000", "x" * 100000, '" and not (' * 20000])
+def test_no_text_in_a_path_is_kept_that_the_database_refuses(corp: Scim, kind: str) -> None:
+    path = f"/Users/{corp.person('ana')}"
+    operation = {"op": "Add", "path": f'emails[type eq "{kind}"].value', "value": "ana@example.com"}
+    assert corp.patch(path, operation).status_code in (204, 400)
+    assert corp.get(path).status_code == 200
