@@ -119,9 +119,9 @@ def _of_interruption(details: Mapping[str, Any]) -> tuple[str, ...]:
         f"{cause} ({', '.join(filter(None, why))})." if any(why) else f"{cause}.",
         ngettext("%(pods)d pod was hit, on: %(nodes)s", "%(pods)d pods were hit, on: %(nodes)s", details["pods"])
         % {"pods": details["pods"], "nodes": nodes},
-        gettext("It kept its quota, and new pods came in their stead.")
+        gettext("It kept its quota, and new pods came instead.")
         if details["replaced"]
-        else gettext("It kept its quota, but no new pod has come in their stead so far."),
+        else gettext("It kept its quota, but no new pod has come instead so far."),
     )
 
 

@@ -150,7 +150,7 @@ def test_the_words_tell_cause_node_and_what_came_of_it(shared: World, people: Pe
     assert words.lines == (
         "The node failed (DeletionByTaintManager).",
         "1 pod was hit, on: node-5",
-        "It kept its quota, and new pods came in their stead.",
+        "It kept its quota, and new pods came instead.",
     )
     assert words.path.endswith(f"/workloads/{job.uid}/#h-interruptions")
 
@@ -164,7 +164,7 @@ def test_the_words_of_many_pods_and_of_none_that_came(shared: World, people: Peo
     assert written(people).lines == (
         "A pod failed by itself (OOMKilled, exit code 137).",
         "5 pods were hit, on: node-0, node-1, node-2, …",
-        "It kept its quota, but no new pod has come in their stead so far.",
+        "It kept its quota, but no new pod has come instead so far.",
     )
     with override("pt-br"):
         assert written(people).title == "train foi interrompido"

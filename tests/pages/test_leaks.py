@@ -15,7 +15,7 @@ from django.test import Client
 
 import portal.urls  # noqa: F401 (with the demo's addresses, before a test leaves the demo)
 from accounts.models import User
-from jobs.models import Eviction, Workload
+from jobs.models import Eviction, ToldEviction, Workload
 from notices.models import Notice
 from notices.recipients import address
 from teams.models import Cluster, Team
@@ -92,6 +92,11 @@ def night(zoo: World, jobs: dict[str, Job], people: People, tmp_path: Path, sett
     zoo.see(jobs["theirs"], theirs.admit(-50).evict(-20, message=OF_ALL).release(-19, OF_ALL), ours)
     see_pods(zoo, *(Pod(each, f"{each.uid}-0", "node-1") for each in (ours, jobs["runs"], theirs, jobs["theirs"])))
     see_pods(zoo, Pod(jobs["theirs"], "zebra-1", "node-zebra"), Pod(jobs["runs"], "runs-1").ends(0, code=1))
+    for team in ("zebra", "vision", "research"):
+        ToldEviction.objects.create(
+            cluster=zoo.cluster, namespace=f"hyperpod-ns-{team}", workload_uid=team, workload_name=f"{team}-job-7",
+            reason="Preempted", at=zoo.now,
+        )  # fmt: skip
     address(zoo.now)
     server = ScriptedServer()
     zoo.cluster.kubeconfig_path = str(write_kubeconfig(tmp_path / "kubeconfig", server.url))
