@@ -161,9 +161,10 @@ def test_evictions_of_unknown_cost_are_counted_in_the_hour_of_their_decision(sha
 
 
 def test_an_event_moves_an_eviction_of_unknown_cost_to_its_hour(shared: World) -> None:
-    job = Job(gpus=2).admit(0).evict(5).release(6).admit(7).evict(15, names.PODS_READY_TIMEOUT).release(16).admit(70)
-    shared.see(job, now=minute(75), last_seen=minute(0))
+    job = Job(gpus=2).admit(0).evict(5).release(6).admit(7).evict(15, names.PODS_READY_TIMEOUT).release(16)
+    shared.see(job.admit(60), now=minute(75), last_seen=minute(0))
     close(shared, 125)
+    assert set(TeamHour.objects.filter(lost_unknown=2).values_list("hour", flat=True)) == {minute(60)}
     learn(shared, [event(job, 5)], now=minute(126))
     close(shared, 127)
     assert dict(TeamHour.objects.filter(lost_unknown__gt=0).values_list("hour", "lost_unknown")) == {
