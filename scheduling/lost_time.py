@@ -39,7 +39,12 @@ class LostWork(NamedTuple):
         return (max(0, low - left), max(0, expected - left), max(0, high - left))
 
     def _held(self, start: int, end: int) -> int:
-        return sum(amount * max(0, min(end, until) - max(start, since)) for amount, since, until in self.held)
+        total = 0
+        for amount, since, until in self.held:
+            begin, stop = since if since > start else start, until if until < end else end
+            if stop > begin:
+                total += amount * (stop - begin)
+        return total
 
 
 class Lost(NamedTuple):
@@ -84,7 +89,8 @@ def lost_hours(window: Stretch, lost: Iterable[Lost], unknown: Iterable[LostUnkn
             start = min(hour + HOUR, end)
             after = each.work.done_before(start)
             if after != before:
-                _add(teams_of[hour], each.team, (*(b - a for a, b in zip(before, after, strict=True)), 0))
+                more = (after[0] - before[0], after[1] - before[1], after[2] - before[2], 0)
+                _add(teams_of[hour], each.team, more)
             before = after
     for queue, resource, team, at in unknown:
         if window.start <= at < window.end:
@@ -92,6 +98,6 @@ def lost_hours(window: Stretch, lost: Iterable[Lost], unknown: Iterable[LostUnkn
     return found
 
 
-def _add(teams: dict[Team, LostSums], team: Team, more: Sequence[int]) -> None:
-    low, expected, high, unknown = (a + b for a, b in zip(teams.get(team, NOTHING_LOST), more, strict=True))
-    teams[team] = (low, expected, high, unknown)
+def _add(teams: dict[Team, LostSums], team: Team, more: LostSums) -> None:
+    sums = teams.get(team, NOTHING_LOST)
+    teams[team] = (sums[0] + more[0], sums[1] + more[1], sums[2] + more[2], sums[3] + more[3])
