@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Page
 
 from tests.idp.portal import SamlPortal
-from tests.idp.simplesamlphp import PASSWORD
+from tests.idp.simplesamlphp import PASSWORD, SimpleSamlPhp
 
 
 def give_password(page: Page, portal: SamlPortal, who: str = "ana") -> None:
@@ -19,6 +19,11 @@ def give_password(page: Page, portal: SamlPortal, who: str = "ana") -> None:
 def sign_in(page: Page, portal: SamlPortal, slug: str = "corp", target: str = "/me/") -> None:
     page.goto(f"/saml/{slug}/login/?{urlencode({'next': target})}")
     give_password(page, portal)
+
+
+def sign_out_there(page: Page, portal: SamlPortal, idp: SimpleSamlPhp) -> None:
+    """The identity provider asks the portal first, by way of the browser."""
+    page.goto(f"{idp.address}saml2/idp/SingleLogoutService.php?ReturnTo={portal.address}/sign-in/?choose=1")
 
 
 def status(page: Page, path: str, *, part: bool = False) -> int:

@@ -44,6 +44,11 @@ class SamlPortal(RunningPortal):
         """What the worker does every 15 minutes."""
         self.manage("shell", "-v", "0", "-c", "from accounts.tasks import read_providers; read_providers()")
 
+    def restart_web(self) -> None:
+        """With what its environment is now."""
+        self.stop("web")
+        self.start("web")
+
     def last_refusal(self) -> str:
         """Its line in the log."""
         lines = (self.folder / "web.log").read_text().splitlines()

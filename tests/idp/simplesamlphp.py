@@ -45,6 +45,7 @@ class SimpleSamlPhp:
             "name_id": {"class": "saml:AttributeNameID", "attribute": "uid", "Format": PERSISTENT},
             "idp": {**pair(0), "sign.logout": True, "redirect.sign": True},
             "sp_addresses": list(sp_addresses),
+            "sp_metadata": [],
             "sp": {"saml20.sign.response": True, "saml20.sign.assertion": True, "NameIDFormat": PERSISTENT},
         }
         self._write()

@@ -3,16 +3,11 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.idp.journey import is_signed_in, sign_in, told
+from tests.idp.journey import is_signed_in, sign_in, sign_out_there, told
 from tests.idp.portal import SamlPortal
 from tests.idp.simplesamlphp import SimpleSamlPhp
 
 pytestmark = pytest.mark.idp
-
-
-def sign_out_there(page: Page, portal: SamlPortal, idp: SimpleSamlPhp) -> None:
-    """The identity provider asks the portal first, by way of the browser."""
-    page.goto(f"{idp.address}saml2/idp/SingleLogoutService.php?ReturnTo={portal.address}/sign-in/?choose=1")
 
 
 def test_signing_out_says_what_lives_on_there(page: Page, portal: SamlPortal) -> None:

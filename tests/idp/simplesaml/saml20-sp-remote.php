@@ -6,3 +6,7 @@ foreach ($options['sp_addresses'] as $address) {
         'SingleLogoutService' => $address . 'logout/',
     ];
 }
+foreach ($options['sp_metadata'] as $xml) {
+    $parsed = \SimpleSAML\Metadata\SAMLParser::parseString($xml);
+    $metadata[$parsed->getEntityId()] = $options['sp'] + $parsed->getMetadata20SP();
+}
