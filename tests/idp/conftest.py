@@ -13,8 +13,8 @@ from tests.idp.portal import SamlPortal
 from tests.idp.saml_idp import SamlIdp
 from tests.idp.simplesamlphp import SimpleSamlPhp
 
-SLUGS = ("corp", "labs")
-"""Of corp every message is signed; of labs at least the assertion."""
+SLUGS = ("corp", "labs", "fresh")
+"""Of corp and fresh every message is signed, of labs at least the assertion; fresh is not switched on."""
 PEOPLE = {
     "ana": {
         "uid": ["ana-0001"],
@@ -61,6 +61,7 @@ def portal(laid_out: SamlPortal, idp_server: SimpleSamlPhp, second_server: SamlI
         running.connect(
             corp={**entry, "name": "Example Corp"},
             labs={**entry, "name": "Example Labs", "signs_response": False},
+            fresh={**entry, "name": "Fresh", "enabled": False},
             second={"metadata_url": second_server.metadata_url, "name": "Second"},
             late={"metadata_url": "http://127.0.0.1:1/", "name": "Late"},
         )

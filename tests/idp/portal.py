@@ -8,6 +8,8 @@ import yaml
 
 from tests.services.portal import RunningPortal
 
+ADMIN = "admin"
+"""Whom the demo signs in without a provider."""
 GROUPS = {"g-research": "member", "g-leads": "admin"}
 
 
@@ -33,6 +35,8 @@ class SamlPortal(RunningPortal):
             "teams": {
                 "research": {"name": "Research", "hyperpod": ["gpu"], "groups": dict.fromkeys(providers, GROUPS)}
             },
+            "people": {ADMIN: {"name": "Admin"}},
+            "platform_roles": {"platform_admin": [ADMIN]},
             "platform_groups": {slug: {"g-finops": "finops"} for slug in providers},
             "identity_providers": {slug: {"enabled": True, **entry} for slug, entry in providers.items()},
         }
