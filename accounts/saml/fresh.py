@@ -29,22 +29,22 @@ def is_fresh(request: HttpRequest, now: datetime) -> bool:
     return told is not None and now - datetime.fromisoformat(told) < FRESH
 
 
-def way_to_fresh(request: HttpRequest, page: str) -> str:
+def way_to_fresh(request: HttpRequest, page: str, **url: Any) -> str:
     """The address at which their provider asks them anew; from there to our page of this name."""
-    query = urlencode({ASK_ANEW: 1, "next": reverse(page)})
+    query = urlencode({ASK_ANEW: 1, "next": reverse(page, kwargs=url)})
     return f"{reverse('saml-login', args=[request.session[SESSION_KEY]['provider']])}?{query}"
 
 
 def fresh_sign_in(page: str) -> Callable[[View], View]:
     """For views that do something of weight when posted to: who signed in long ago does it anew afterwards, on the page
-    of this name."""
+    of this name, whose address holds what the view's own does."""
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def guarded(request: HttpRequest, **url: Any) -> HttpResponse:
             if request.method == "POST" and not is_fresh(request, timezone.now()):
-                return redirect(way_to_fresh(request, page))
-            return view(request, *args, **kwargs)
+                return redirect(way_to_fresh(request, page, **url))
+            return view(request, **url)
 
         return guarded
 

@@ -16,6 +16,7 @@ from accounts.names import username_of
 from accounts.requests import Request
 from accounts.saml.advice import todo, warnings
 from accounts.saml.findings import Findings
+from accounts.saml.fresh import fresh_sign_in, is_fresh
 from accounts.saml.refusals import Reason, Refused
 from accounts.saml.trials import begin_trial
 from teams.access import require_platform_permission
@@ -49,19 +50,21 @@ def identity_try(request: Request, slug: str) -> HttpResponse:
 def identity_trial(request: Request, trial: UUID) -> HttpResponse:
     """What came back, for the admin alone who was sent."""
     found = _trial_or_404(request, trial)
-    findings, provider = Findings(**found.findings), found.provider
+    findings, provider, now = Findings(**found.findings), found.provider, timezone.now()
     context = {
         **_refused(provider, findings),
         "trial": found,
         "username": username_of(provider.slug, findings.name_id),
         "attributes": sorted(findings.attributes.items()),
         "groups": _groups(provider, findings.attributes.get(provider.groups_attribute, [])),
-        "warnings": list(warnings(provider, findings, timezone.now())),
+        "warnings": list(warnings(provider, findings, now)),
+        "is_fresh": is_fresh(request, now),
     }
     return render(request, "portal/identity_trial.html", context)
 
 
 @require_POST
+@fresh_sign_in("identity-trial")
 def identity_switch_on(request: Request, trial: UUID) -> HttpResponse:
     """Only what was tried out, and as it was tried out, is switched on."""
     found = _trial_or_404(request, trial)

@@ -1,6 +1,8 @@
 """What a trial of an identity provider tells the admin, and what it lets them do."""
 
+from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.db import connection
@@ -12,7 +14,7 @@ from accounts.models import IdentityProvider, IdpGroup, SignInTrial
 from portal.models import AuditEvent
 from teams.models import GroupMapping
 from teams.permissions import GlobalRole, TeamRole
-from tests.accounts.saml.conftest import _noon, corp, keys  # noqa: F401
+from tests.accounts.saml.conftest import NOW, _noon, corp, keys  # noqa: F401
 from tests.accounts.saml.idp import Idp
 from tests.accounts.saml.journey import sign_in
 from tests.accounts.saml.test_trials import admin, begin_trial, off, post, transient  # noqa: F401
@@ -59,6 +61,17 @@ def test_then_it_is_switched_on_and_people_sign_in(people: People, admin: Client
     assert AuditEvent.objects.filter(event="identity_provider.switched_on", actor="platform-admin").count() == 1
     assert "Switch it on" not in words(admin.get(page))
     assert sign_in(Client(), off).url == "/"
+
+
+def test_who_signed_in_long_ago_signs_in_anew_before_that(admin: Client, off: Idp) -> None:  # noqa: F811
+    page = tried(admin, off)
+    assert "asks you for your credentials anew" not in words(admin.get(page))
+    session = admin.session
+    session["saml"] = {"provider": "own", "authenticated_at": (NOW - timedelta(minutes=15)).isoformat()}
+    session.save()
+    assert "asks you for your credentials anew" in words(admin.get(page))
+    assert admin.post(f"{page}on/").url == f"/saml/own/login/?{urlencode({'anew': 1, 'next': page})}"
+    assert not IdentityProvider.objects.get().enabled
 
 
 def test_a_refused_one_says_why_and_what_to_do(admin: Client, off: Idp) -> None:  # noqa: F811
