@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const PHONE = 640, GRIDS = 3;
+  const GRIDS = 3, HEIGHT = 496, LEGEND = { itemWidth: 20, itemGap: 18, fontSize: 12, line: 32 };
 
   function read(table) {
     const titles = Array.from(table.tHead.rows[0].cells, (cell) => cell.textContent.trim());
@@ -84,18 +84,34 @@
     };
   }
 
+  /* How far the legend's lines beyond the first push everything down. */
+  function legendDepth(names, box) {
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = `${LEGEND.fontSize}px ${getComputedStyle(document.body).fontFamily}`;
+    let lines = 0, at = Infinity;
+    for (const name of names) {
+      const width = LEGEND.itemWidth + 5 + pen.measureText(name).width;
+      if (at + width > box.clientWidth - 10) { lines += 1; at = 0; }
+      at += width + LEGEND.itemGap;
+    }
+    return (lines - 1) * LEGEND.line;
+  }
+
   function draw(chart, box, data) {
-    const down = box.clientWidth < PHONE ? 92 : 0; // room for a legend of four lines
+    const drawn = series(data, box.dataset);
+    const down = legendDepth(drawn.map((each) => each.name).filter(Boolean), box);
+    box.style.height = `${HEIGHT + down}px`;
+    chart.resize();
     const grid = (top, height) => ({ left: 40, right: 12, top, height, outerBoundsMode: "none" }); // in line, all of them
     chart.setOption({
       animation: false,
       textStyle: { fontFamily: getComputedStyle(document.body).fontFamily, color: css("--c-ink") },
       axisPointer: { link: [{ xAxisIndex: "all" }] },
       grid: [grid(58 + down, 210), grid(308 + down, 56), grid(404 + down, 56)],
-      legend: { top: 0, left: 0, itemWidth: 20, itemHeight: 12, itemGap: 18, textStyle: { color: css("--c-ink-2"), fontSize: 12 } },
+      legend: { top: 0, left: 0, itemWidth: LEGEND.itemWidth, itemHeight: 12, itemGap: LEGEND.itemGap, textStyle: { color: css("--c-ink-2"), fontSize: LEGEND.fontSize } },
       tooltip: tooltip(data),
       ...axes(data, box.dataset),
-      series: series(data, box.dataset),
+      series: drawn,
     }, true);
   }
 
@@ -104,7 +120,7 @@
       const data = read(document.getElementById(box.dataset.usageChart));
       box.classList.add("is-drawn");
       const chart = window.echarts.init(box, null, { renderer: "canvas" });
-      const again = () => { chart.resize(); draw(chart, box, data); };
+      const again = () => draw(chart, box, data);
       new ResizeObserver(again).observe(box);
       new MutationObserver(again).observe(document.documentElement, { attributeFilter: ["data-bs-theme"] });
     });
