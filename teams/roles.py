@@ -20,11 +20,13 @@ _BY_GROUPS: Final = """
 HOLDERS: Final = f"""
     SELECT user_id, team_id, role FROM teams_membership WHERE user_id {{whose}}
     UNION ALL SELECT user_id, NULL, role FROM teams_platformrole WHERE user_id {{whose}}
+    UNION ALL SELECT user_id, NULL, 'platform_admin' FROM accounts_breakglass
+    WHERE user_id {{whose}} AND ended_at IS NULL
     UNION ALL SELECT told.user_id, mapping.team_id, mapping.role {_BY_GROUPS} AND mapping.cost_centre_id IS NULL
 """  # noqa: S608 (no part of it comes from outside)
-"""Who holds which role in which team, or, without a team, over all: by the set-up file and by groups of identity
-providers. `whose` stands in each part, since SQLite takes no condition into a union. In SQL, since every request asks
-for it: the ORM needs six times as long to put it together."""
+"""Who holds which role in which team, or, without a team, over all: by the set-up file, by break-glass access and by
+groups of identity providers. `whose` stands in each part, since SQLite takes no condition into a union. In SQL, since
+every request asks for it: the ORM needs six times as long to put it together."""
 
 _OWNERS: Final = f"""
     SELECT told.user_id, mapping.cost_centre_id, mapping.role {_BY_GROUPS} AND mapping.cost_centre_id IS NOT NULL
