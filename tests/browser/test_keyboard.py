@@ -14,6 +14,7 @@ from tests.services.portal import RunningPortal
 pytestmark = pytest.mark.browser
 
 TEAM = "/teams/research/"
+IDENTITY = ("/platform/identity/", "/platform/identity/connect/", "/platform/identity/providers/corp/")
 AT_ONCE: dict[str, Any] = {"reduced_motion": "reduce"}  # a page that still scrolls shows nothing in its place
 
 
@@ -123,7 +124,7 @@ def test_first_stop_skips_to_the_content(page: Page) -> None:
     assert page.locator("main :focus").count() == 1
 
 
-@pytest.mark.parametrize("path", [TEAM, "/platform/", "/platform/clusters/gpu-demo/", "/me/", "/gallery/"])
+@pytest.mark.parametrize("path", [TEAM, "/platform/", "/platform/clusters/gpu-demo/", "/me/", "/gallery/", *IDENTITY])
 @pytest.mark.parametrize("width", [320, 1280])
 def test_every_stop_is_seen_and_there_is_no_trap(visit: Visit, path: str, width: int) -> None:
     page = visit("platform-admin", path, width=width, **AT_ONCE)

@@ -50,6 +50,15 @@ def test_metadata_by_address_says_its_age_and_its_last_failure(people: People, c
     assert "corp: 503" in text
 
 
+def test_its_directory_says_how_its_reading_goes(people: People, corp: Idp) -> None:  # noqa: F811
+    assert "Directory" not in page(people)
+    IdentityProvider.objects.update(identity_store="d-1234567890", store_error="AccessDeniedException")
+    assert "Directory: not read yet AccessDeniedException" in page(people)
+    IdentityProvider.objects.update(store_read_at=NOW - timedelta(minutes=9))
+    for path in ("/platform/identity/", "/platform/identity/providers/corp/"):
+        assert "read 9 min ago AccessDeniedException" in page(people, path)
+
+
 @pytest.mark.parametrize(("days", "told"), [(59, "59 days left"), (6, "6 days left"), (1, "1 day left"), (-1, "ended")])
 def test_certificates_that_end_are_told_of(people: People, corp: Idp, days: int, told: str) -> None:  # noqa: F811
     certified(corp, days)

@@ -1,7 +1,9 @@
 """Connecting an identity provider, step by step."""
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.claims import ENTRA_GROUPS
@@ -168,3 +170,10 @@ def test_nobody_else_connects_or_switches(people: People, client: Client, corp: 
     assert client.get(reverse("identity-try", args=["corp"])).status_code == 403
     assert list(IdentityProvider.objects.values_list("name", "enabled")) == [("Corp", True)]
     assert not SignInTrial.objects.exists()
+
+
+def test_it_asks_little(admin: Client, corp: Idp) -> None:  # noqa: F811
+    for path in (PAGE, "/platform/identity/connect/"):
+        with CaptureQueriesContext(connection) as queries:
+            assert admin.get(path).status_code == 200
+        assert len(queries) <= 12
