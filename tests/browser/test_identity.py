@@ -20,6 +20,9 @@ THERE = "http://localhost:9/sso"
 _POSTS = """<!doctype html><form method="post" action="{acs}"><input name="SAMLResponse" value="{answer}"></form>
 <script>document.forms[0].submit()</script>"""
 
+_FORGET = "from accounts.models import IdentityProvider; IdentityProvider.objects.filter(slug='by-hand').delete()"
+"""Other tests follow links: there is nobody to sign in at."""
+
 
 @pytest.fixture
 def idp() -> Idp:
@@ -30,16 +33,19 @@ def idp() -> Idp:
 @pytest.fixture
 def page(visit: Visit, portal: RunningPortal, idp: Idp) -> Iterator[Page]:
     page = visit("platform-admin", "/platform/identity/", reduced_motion="reduce")
-    acs = f"http://127.0.0.1:{portal.web_port}/saml/by-hand/acs/"
+    ours = f"http://127.0.0.1:{portal.web_port}/saml/by-hand"
 
     def answer(route: Route) -> None:
         said = {"email": ["ana@example.org"], "groups": ["g-1", "g-2"]}
-        signed = idp.signed(idp.response(request_id(route.request.url), attributes=said))
-        body = _POSTS.format(acs=acs, answer=sent(signed))
+        response = idp.response(
+            request_id(route.request.url), attributes=said, acs=f"{ours}/acs/", audience=f"{ours}/metadata/"
+        )
+        body = _POSTS.format(acs=f"{ours}/acs/", answer=sent(idp.signed(response)))
         route.fulfill(body=body, content_type="text/html")
 
     page.route(f"{THERE}**", answer)
     yield page
+    portal.manage("shell", "-c", _FORGET)
 
 
 def test_from_the_first_name_to_the_switch(page: Page, visit: Visit, idp: Idp) -> None:
