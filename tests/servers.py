@@ -22,6 +22,12 @@ def free_port() -> int:
         return port
 
 
+def listens(port: int) -> bool:
+    """Whether somebody answers at the loopback port."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def postgresql_binary(name: str) -> str | None:
     """One of the server's programs; Debian keeps them outside PATH."""
     found = [path for path in sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}")) if os.access(path, os.X_OK)]

@@ -8,13 +8,12 @@ installs it beside this file, from the lock file.
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
 from typing import Final
 
-from tests.servers import free_port
+from tests.servers import free_port, listens
 from tests.services.portal import wait_until
 
 _FOLDER: Final = Path(__file__).parent
@@ -69,17 +68,13 @@ class SamlIdp:
                 stdout=log,
                 stderr=log,
             )
-        wait_until(self._listens, "saml-idp")
+        wait_until(lambda: listens(self.port), "saml-idp")
 
     def stop(self) -> None:
         if self._process is not None:
             self._process.terminate()
             self._process.wait(10)
             self._process = None
-
-    def _listens(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
 
 if __name__ == "__main__":

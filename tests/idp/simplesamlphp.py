@@ -3,13 +3,12 @@
 import copy
 import json
 import os
-import socket
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from tests.servers import free_port
+from tests.servers import free_port, listens
 from tests.services.portal import wait_until
 
 SITE: Final = Path("/usr/share/simplesamlphp/www")
@@ -84,17 +83,13 @@ class SimpleSamlPhp:
                 stdout=log,
                 stderr=log,
             )
-        wait_until(self._listens, "SimpleSAMLphp")
+        wait_until(lambda: listens(self.port), "SimpleSAMLphp")
 
     def stop(self) -> None:
         if self._process is not None:
             self._process.terminate()
             self._process.wait(10)
             self._process = None
-
-    def _listens(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
 
 def pair(number: int, prefix: str = "") -> dict[str, str]:
