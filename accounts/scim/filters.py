@@ -1,7 +1,7 @@
 """SCIM's filters and sort orders as conditions on rows: those that identity providers ask for, by indexed columns."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
 from unicodedata import normalize
 from uuid import UUID
 
@@ -20,7 +20,10 @@ from scim2_models.path import (
     ValuePath,
 )
 
-_NOBODY: Final = Q(pk__in=())
+Column: TypeAlias = str | Callable[[str], Q]
+"""Where an attribute stands: in a column, or what a text compared with it means."""
+
+NOBODY: Final = Q(pk__in=())
 _LONGEST: Final = 2000
 
 
@@ -42,7 +45,7 @@ def is_storable(text: str) -> bool:
     return "\0" not in text and text.encode(errors="ignore").decode() == text
 
 
-def condition_of(search: SearchRequest[Any], columns: Mapping[str, str]) -> Q:
+def condition_of(search: SearchRequest[Any], columns: Mapping[str, Column]) -> Q:
     """Raises InvalidFilterException for what no column answers."""
     if search.filter is None:
         return Q()
@@ -65,7 +68,7 @@ def order_of(search: SearchRequest[Any], sorts: Mapping[str, str]) -> tuple[str,
 class _Conditions(FilterVisitor[Q]):
     """`columns`: by the attribute's name in lower case."""
 
-    def __init__(self, columns: Mapping[str, str]) -> None:
+    def __init__(self, columns: Mapping[str, Column]) -> None:
         self._columns = columns
 
     def visit_logical_expr(self, node: LogicalExpr) -> Q:
@@ -102,15 +105,17 @@ class _Conditions(FilterVisitor[Q]):
         return InvalidFilterException(detail=f"Filters are possible by eq on: {', '.join(self._columns)}")
 
 
-def _equal(column: str, value: object) -> Q:
-    if isinstance(value, bool) or value is None or not isinstance(value, str):
-        return Q(**{column: value}) if isinstance(value, bool) else _NOBODY
-    if not is_storable(value):
-        return _NOBODY
-    if column.endswith("id"):
-        found = uuid_of(value) if column != "external_id" else value
-        return Q(**{column: found}) if found else _NOBODY
-    return Q(**{column: key_of(value)})
+def _equal(column: Column, value: object) -> Q:
+    """Nobody where the value is of another kind than the column's."""
+    if column == "active":
+        return Q(active=value) if isinstance(value, bool) else NOBODY
+    if not isinstance(value, str) or not is_storable(value):
+        return NOBODY
+    if callable(column):
+        return column(value)
+    if column == "id":
+        return Q(pk=uuid_of(value)) if uuid_of(value) else NOBODY
+    return Q(**{column: value if column == "external_id" else key_of(value)})
 
 
 def _name(path: AttrPath) -> str:

@@ -12,7 +12,7 @@ from accounts.actions import archive, describe, restore
 from accounts.groups import regrouped
 from accounts.models import GroupClaim, IdentityProvider, IdpMembership, ScimUser, User
 from accounts.names import username_of
-from accounts.scim.filters import is_storable, key_of
+from accounts.scim.filters import Column, is_storable, key_of
 from accounts.scim.schemas import PERSON
 from portal import audit
 
@@ -22,7 +22,7 @@ _LONGEST: Final = 256
 class People:
     """Those of one provider. Writes are part of the request's transaction, which holds the row's lock."""
 
-    columns: Final[Mapping[str, str]] = {
+    columns: Final[Mapping[str, Column]] = {
         "id": "id",
         "externalid": "external_id",
         "username": "name_key",

@@ -144,6 +144,7 @@ def test_queries_that_cannot_be_answered_are_refused(corp: Scim, query: dict[str
         {"startIndex": "9" * 400}, {"startIndex": "-5"}, {"count": "0"}, {"count": "-1"}, {"count": "9" * 400},
         {"filter": 'userName eq "\\u0000"'}, {"filter": 'id eq "x"'}, {"sortBy": "userName", "sortOrder": "descending"},
         {"sortBy": "meta.created"}, {"attributes": "userName"}, {"filter": "active eq true"},
+        {"filter": 'active eq "True"'},
         {"filter": 'userName eq "a" or userName eq "b"'}, {"filter": f'{USER}:userName eq "a"'},
     ],
 )  # fmt: skip
@@ -249,3 +250,12 @@ def test_no_text_in_a_path_is_kept_that_the_database_refuses(corp: Scim, kind: s
     operation = {"op": "Add", "path": f'emails[type eq "{kind}"].value', "value": "ana@example.com"}
     assert corp.patch(path, operation).status_code in (204, 400)
     assert corp.get(path).status_code == 200
+
+
+def test_a_group_with_several_of_those_asked_for_is_listed_once(corp: Scim) -> None:
+    ana, bia = corp.person("ana"), corp.person("bia")
+    both, one = corp.group("both", ana, bia), corp.group("one", ana)
+    for how, expected in (("or", {both, one}), ("and", {both})):
+        found = corp.get("/Groups", filter=f'members eq "{ana}" {how} members.value eq "{bia}"').json()
+        assert found["totalResults"] == len(found["Resources"]) == len(expected)
+        assert {each["id"] for each in found["Resources"]} == expected
