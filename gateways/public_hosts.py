@@ -10,6 +10,8 @@ from gateways.errors import Denied, Unavailable
 Address: TypeAlias = IPv4Address | IPv6Address
 
 _NAT64: Final = IPv6Network("64:ff9b::/96")
+_HANDED_OUT: Final = (IPv6Network("2000::/3"), _NAT64)
+"""What of version 6 is anybody's: Python calls what is left global, too, such as the site-local fec0::/10."""
 
 
 def public_address(host: str, port: int, allowed: Collection[str]) -> str:
@@ -29,7 +31,11 @@ def public_address(host: str, port: int, allowed: Collection[str]) -> str:
 
 def is_public(address: Address) -> bool:
     """Whether it and all that it stands for are on the public internet."""
-    return all(each.is_global and not each.is_multicast for each in _meant(address))
+    return all(each.is_global and not each.is_multicast and _is_handed_out(each) for each in _meant(address))
+
+
+def _is_handed_out(address: Address) -> bool:
+    return address.version == 4 or any(address in network for network in _HANDED_OUT)
 
 
 def _meant(address: Address) -> Iterator[Address]:

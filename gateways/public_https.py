@@ -28,10 +28,15 @@ def is_callable(url: str, allowed: Collection[str]) -> bool:
 
 
 def target_of(url: str, allowed: Collection[str], what: str) -> SplitResult:
-    """The address of `what`, taken apart. Raises ConfigurationError if it may not be called."""
+    """The address of `what`, taken apart, its host as certificates and headers name it: in ASCII. Raises
+    ConfigurationError if it may not be called."""
     if not is_callable(url, allowed):
         raise ConfigurationError(f"The address of {what} begins with https:// and holds no user name.")
-    return urlsplit(url)
+    target = urlsplit(url)
+    try:
+        return target._replace(netloc=target.netloc.encode("idna").decode())
+    except UnicodeError as error:
+        raise ConfigurationError(f"The address of {what} has a host that cannot be.") from error
 
 
 def path_of(target: SplitResult) -> str:

@@ -1,3 +1,4 @@
+import socket
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
@@ -60,3 +61,19 @@ def test_addresses_that_are_not_asked(url: str) -> None:
 def test_the_inside_of_the_network_is_not_asked(host: str) -> None:
     with pytest.raises(Denied):
         fetch_metadata(f"https://{host}/", allowed=frozenset())
+
+
+def test_a_host_of_any_script_is_asked_by_its_name_in_ascii(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = socket.getaddrinfo
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *args, **told: real("127.0.0.1", *args, **told))
+    url = address.replace("127.0.0.1", "пример.example")
+    allowed = {"пример.example", "xn--e1afmkfd.example"}
+    assert fetch_metadata(url, allowed=allowed) == "<metadata/>"
+    with pytest.raises(Unavailable, match="xn--e1afmkfd.example: 503"):
+        fetch_metadata(f"{url}/down", allowed=allowed)
+
+
+@pytest.mark.parametrize("host", ["пример..example", "п" * 70])
+def test_a_host_that_cannot_be_is_not_asked(host: str) -> None:
+    with pytest.raises(ConfigurationError):
+        fetch_metadata(f"https://{host}/", allowed=HERE)

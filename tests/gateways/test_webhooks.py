@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -49,6 +50,14 @@ def test_refusals_say_whether_to_try_again_and_no_redirect_is_followed(
     with pytest.raises(error, match=f"127.0.0.1: {status}"):
         post_signed(sink.url, KEY, LETTER, now=NOW, allowed=HERE)
     assert [post.path for post in sink.got] == ["/hook"]
+
+
+def test_a_host_of_any_script_is_called_by_its_name_in_ascii(sink: HttpSink, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = socket.getaddrinfo
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *args, **told: real("127.0.0.1", *args, **told))
+    allowed = {"пример.example", "xn--e1afmkfd.example"}
+    post_signed(f"http://пример.example:{sink.port}/hook", KEY, LETTER, now=NOW, allowed=allowed)
+    assert sink.got[0].headers["host"] == f"xn--e1afmkfd.example:{sink.port}"
 
 
 def test_an_internal_address_gets_nothing(sink: HttpSink) -> None:

@@ -2,11 +2,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from celery.exceptions import SoftTimeLimitExceeded
 
 from accounts.models import IdentityProvider, UsedAssertion
 from accounts.saml.metadata import BadMetadata, is_safe, read_metadata
 from accounts.saml.reading import read_provider
-from accounts.tasks import read_providers
+from accounts.tasks import read_metadata_of, read_providers
 from gateways.errors import Unavailable
 from tests.accounts.saml.conftest import NOW
 from tests.accounts.saml.idp import Idp, key_pair, metadata
@@ -96,14 +97,25 @@ def test_another_providers_metadata_is_not_taken(
     assert "another identity provider" in corp.row.error
 
 
-def test_the_worker_reads_those_with_an_address_and_forgets_used_assertions(
+def test_the_worker_reads_those_with_an_address(
     corp: Idp, certificates: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    fetched(monkeypatch, metadata(corp.entity_id, certificates, SSO))
+    monkeypatch.setattr(read_metadata_of, "apply_async", lambda args, expires: read_metadata_of(*args))
+    read_providers()
+    assert IdentityProvider.objects.get().read_at is None
+    IdentityProvider.objects.update(metadata_url="https://corp.example.org/metadata")
+    read_providers()
+    assert IdentityProvider.objects.get().read_at == NOW
+
+
+def test_what_has_run_out_goes_whatever_becomes_of_the_readings(corp: Idp, monkeypatch: pytest.MonkeyPatch) -> None:
     corp.row.metadata_url = "https://corp.example.org/metadata"
     corp.row.save()
     for name, hours in (("old", -1), ("new", 1)):
         UsedAssertion.objects.create(digest=name, valid_until=NOW + timedelta(hours=hours))
-    fetched(monkeypatch, metadata(corp.entity_id, certificates, SSO))
-    read_providers()
-    assert IdentityProvider.objects.get().read_at == NOW
+    fetched(monkeypatch, SoftTimeLimitExceeded())
+    monkeypatch.setattr(read_metadata_of, "apply_async", lambda args, expires: read_metadata_of(*args))
+    with pytest.raises(SoftTimeLimitExceeded):
+        read_providers()
     assert list(UsedAssertion.objects.values_list("digest", flat=True)) == ["new"]
