@@ -60,7 +60,7 @@
     const time = (grid) => ({
       gridIndex: grid, type: "category", data: data.times, axisTick: { show: false },
       axisLine: { onZero: true, lineStyle: { color: css("--c-control") } },
-      axisLabel: { show: grid === GRIDS - 1, color: quiet, fontSize: 11, margin: 8, hideOverlap: true },
+      axisLabel: { show: grid === GRIDS - 1, color: quiet, fontSize: 11, margin: 8, lineHeight: 14, hideOverlap: true, formatter: (time) => time.replace(" ", "\n") },
     });
     const nothing = [false, !data.waiting.some(Boolean), !data.lost.concat(data.lostPerhaps).some(Boolean)];
     const amount = (grid, name) => ({
@@ -102,13 +102,13 @@
     const down = legendDepth(drawn.map((each) => each.name).filter(Boolean), box);
     box.style.height = `${HEIGHT + down}px`;
     chart.resize();
-    const grid = (top, height) => ({ left: 40, right: 12, top, height, outerBoundsMode: "none" }); // in line, all of them
+    const grid = (top, height) => ({ left: 40, right: 30, top, height, outerBoundsMode: "none" }); // in line, all of them
     chart.setOption({
       animation: false,
       textStyle: { fontFamily: getComputedStyle(document.body).fontFamily, color: css("--c-ink") },
       axisPointer: { link: [{ xAxisIndex: "all" }] },
       grid: [grid(58 + down, 210), grid(308 + down, 56), grid(404 + down, 56)],
-      legend: { top: 0, left: 0, itemWidth: LEGEND.itemWidth, itemHeight: 12, itemGap: LEGEND.itemGap, textStyle: { color: css("--c-ink-2"), fontSize: LEGEND.fontSize } },
+      legend: { top: 0, left: 0, itemWidth: LEGEND.itemWidth, itemHeight: 12, itemGap: LEGEND.itemGap, itemStyle: { borderType: "inherit" }, textStyle: { color: css("--c-ink-2"), fontSize: LEGEND.fontSize } },
       tooltip: tooltip(data),
       ...axes(data, box.dataset),
       series: drawn,
