@@ -21,6 +21,8 @@ _PERSISTENT: Final = _(
     "Have it send a persistent NameID: in IAM Identity Center map Subject to ${user:subject} with the format "
     "persistent; in Entra ID take user.objectid with the format Persistent as unique user identifier."
 )
+_OF_ANOTHER: Final = _("The metadata is of another application than the one that answered. Take that of this one.")
+_CLOCKS: Final = _("Compare both clocks: they may differ by five minutes at most.")
 _BY_REASON: Final[dict[str, Promise]] = {
     Reason.AUDIENCE: _PASTE,
     Reason.DESTINATION: _PASTE,
@@ -28,11 +30,11 @@ _BY_REASON: Final[dict[str, Promise]] = {
     Reason.NAME_ID: _PERSISTENT,
     Reason.TRANSIENT: _PERSISTENT,
     Reason.NOT_PERSISTENT: _PERSISTENT,
-    Reason.ISSUER: _("The metadata is of another application than the one that answered. Take that of this one."),
+    Reason.ISSUER: _OF_ANOTHER,
     Reason.ENCRYPTED: _("Switch the encryption of assertions off there: the way here is encrypted already."),
     Reason.CERTIFICATE_EXPIRED: _("Renew the certificate there; then have the metadata read or paste it again."),
     Reason.NO_METADATA: _("Give the metadata first."),
-    Reason.TIMES: _("Compare both clocks: they may differ by five minutes at most."),
+    Reason.TIMES: _CLOCKS,
     Reason.SIGNATURE_SHAPE: _("Have it sign the response and the assertion, with SHA-256 and no other transforms."),
     Reason.SHAPE: _("Is every attribute mapped there, Subject above all? An empty one makes the response invalid."),
     Reason.NOT_VALID: _(
@@ -40,6 +42,18 @@ _BY_REASON: Final[dict[str, Promise]] = {
         "every attribute mapped there, Subject above all? Do both clocks agree?"
     ),
 }
+_BY_DETAIL: Final[dict[str, Promise]] = {
+    "wrong destination": _PASTE,
+    "empty destination": _PASTE,
+    "wrong audience": _PASTE,
+    "wrong issuer": _OF_ANOTHER,
+    "assertion too early": _CLOCKS,
+    "assertion expired": _CLOCKS,
+    "status code is not success": _(
+        "It refused to sign you in. Are you, or is a group of yours, assigned to this application there?"
+    ),
+}
+"""Of what the library finds, which is not valid whatever it is."""
 _ELSE: Final = _("Look the detail up in the documentation of sign-in, or send it to whoever looks after the portal.")
 
 
@@ -51,6 +65,8 @@ def todo(provider: IdentityProvider, findings: Findings) -> Promise:
             "It signs the assertion alone, and the portal wants the response signed. Have it sign both; where it "
             "cannot, clear “It signs the response” and try again."
         )
+    if findings.reason == Reason.NOT_VALID and findings.detail in _BY_DETAIL:
+        return _BY_DETAIL[findings.detail]
     return _BY_REASON.get(findings.reason, _ELSE)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from cryptography.x509 import Certificate, load_der_x509_certificate
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 from onelogin.saml2.idp_metadata_parser import OneLogin_Saml2_IdPMetadataParser as Parser
 
 LONGEST = 1_000_000
@@ -16,7 +18,7 @@ LONGEST = 1_000_000
 
 
 class BadMetadata(ValueError):
-    """It is not the metadata of one identity provider; the message says why."""
+    """It is not the metadata of one identity provider; the message says why, in the reader's language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +37,15 @@ class Facts:
 def read_metadata(text: str) -> Facts:
     """Raises BadMetadata."""
     if len(text) > LONGEST:
-        raise BadMetadata("It is too large.")
+        raise BadMetadata(_("It is too large."))
     try:
         found = Parser.parse(text.strip().encode()).get("idp") or {}
     except Exception as error:  # the library raises whatever its parts raise at what is not theirs
-        raise BadMetadata("It is not SAML metadata.") from error
+        raise BadMetadata(_("It is not SAML metadata.")) from error
+    if not found:
+        raise BadMetadata(_("It describes no identity provider."))
     if text.count("IDPSSODescriptor") > 2:
-        raise BadMetadata("It describes more than one identity provider.")
+        raise BadMetadata(_("It describes more than one identity provider."))
     facts = Facts(
         found.get("entityId") or "",
         _address(found.get("singleSignOnService"), "singleSignOnService"),
@@ -49,7 +53,7 @@ def read_metadata(text: str) -> Facts:
         tuple(_certificates(found)),
     )
     if not facts.entity_id or not facts.certificates:
-        raise BadMetadata("It has no entity ID or no signing certificate.")
+        raise BadMetadata(_("It has no entity ID or no signing certificate."))
     return facts
 
 
@@ -59,7 +63,7 @@ def _address(service: dict[str, Any] | None, name: str, *, optional: bool = Fals
     if not url and optional:
         return ""
     if not is_safe(url):
-        raise BadMetadata(f"Its {name} by HTTP-Redirect is not an https address.")
+        raise BadMetadata(format_lazy(_("Its {name} by HTTP-Redirect is not an https address."), name=name))
     return str(url)
 
 
@@ -93,7 +97,7 @@ def _certificate(text: str) -> Certificate:
     try:
         return load_der_x509_certificate(base64.b64decode(text, validate=True))
     except ValueError as error:
-        raise BadMetadata("One of its certificates cannot be read.") from error
+        raise BadMetadata(_("One of its certificates cannot be read.")) from error
 
 
 def _is_valid(certificate: Certificate, now: datetime) -> bool:

@@ -5,6 +5,7 @@ from datetime import datetime
 import structlog
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import IdentityProvider
 from accounts.saml.metadata import BadMetadata, read_metadata
@@ -21,7 +22,7 @@ def read_provider(provider: IdentityProvider, now: datetime) -> None:
         text = fetch_metadata(provider.metadata_url, allowed=settings.INTERNAL_TARGETS)
         facts = read_metadata(text)
         if provider.metadata and read_metadata(provider.metadata).entity_id != facts.entity_id:
-            raise BadMetadata("It is of another identity provider than before.")
+            raise BadMetadata(_("It is of another identity provider than before."))
     except (GatewayError, BadMetadata) as error:
         IdentityProvider.objects.filter(pk=provider.pk).update(error=str(error)[:300])
         log.warning("metadata not read", provider=provider.slug, error=str(error))

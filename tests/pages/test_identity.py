@@ -40,6 +40,12 @@ def test_a_provider_with_its_state(people: People, corp: Idp) -> None:  # noqa: 
     assert "valid until 8 Oct 2027" in text
 
 
+def test_what_a_worker_found_amiss_is_told_in_the_readers_language(people: People, corp: Idp) -> None:  # noqa: F811
+    IdentityProvider.objects.update(error="It describes more than one identity provider.")
+    assert "It describes more than one identity provider." in page(people)
+    assert "Descreve mais de um provedor de identidade." in page(people, language="pt-BR")
+
+
 def test_metadata_by_address_says_its_age_and_its_last_failure(people: People, corp: Idp) -> None:  # noqa: F811
     IdentityProvider.objects.update(
         metadata_url="https://corp.example.org/m", read_at=NOW - timedelta(minutes=90), error="corp: 503", enabled=False

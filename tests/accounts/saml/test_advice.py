@@ -54,3 +54,18 @@ def test_an_unsigned_response_has_its_own_advice(corp: Idp) -> None:
     assert "It signs the assertion alone" in str(todo(corp.row, findings))
     corp.row.signs_response = False
     assert "It signs the assertion alone" not in str(todo(corp.row, findings))
+
+
+@pytest.mark.parametrize(
+    ("detail", "words"),
+    [
+        ("wrong destination", "compare the entity ID and the ACS URL"),
+        ("wrong audience", "compare the entity ID and the ACS URL"),
+        ("wrong issuer", "of another application"),
+        ("assertion expired", "Compare both clocks"),
+        ("status code is not success", "assigned to this application"),
+        ("invalid signature", "the certificate that signs now"),
+    ],
+)
+def test_what_the_library_found_has_advice_of_its_own(corp: Idp, detail: str, words: str) -> None:
+    assert words in str(todo(corp.row, Findings(str(Reason.NOT_VALID), detail)))

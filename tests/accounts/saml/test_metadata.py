@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
+from django.utils import translation
 
 from accounts.models import IdentityProvider, UsedAssertion
 from accounts.saml.metadata import BadMetadata, is_safe, read_metadata
@@ -31,6 +32,14 @@ def test_both_certificates_of_a_rollover_are_read_and_the_valid_one_used(certifi
 def test_what_is_no_metadata(text: str) -> None:
     with pytest.raises(BadMetadata):
         read_metadata(text)
+
+
+def test_what_is_amiss_is_told_in_the_readers_language() -> None:
+    with pytest.raises(BadMetadata) as found:
+        read_metadata("<a/>")
+    assert str(found.value) == "It describes no identity provider."
+    with translation.override("pt-br"):
+        assert str(found.value) == "Não descreve nenhum provedor de identidade."
 
 
 def test_metadata_without_certificate_or_with_a_broken_one(certificates: list[str]) -> None:
@@ -76,7 +85,8 @@ def test_a_good_copy_is_kept(corp: Idp, certificates: list[str], monkeypatch: py
 
 
 @pytest.mark.parametrize(
-    ("answer", "word"), [(Unavailable("corp: down"), "down"), ("<x/>", "not an https"), ("", "not SAML")]
+    ("answer", "word"),
+    [(Unavailable("corp: down"), "down"), ("<x/>", "describes no identity provider"), ("", "not SAML")],
 )
 def test_what_cannot_be_read_leaves_the_last_good_copy(
     corp: Idp, monkeypatch: pytest.MonkeyPatch, answer: str | Exception, word: str
