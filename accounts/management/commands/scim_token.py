@@ -45,7 +45,10 @@ class Command(BaseCommand):
         self.stdout.write(secret)
 
     def _list(self, provider: IdentityProvider, options: dict[str, Any]) -> None:
-        for each in provider.scim_credentials.in_force(timezone.now()).order_by("pk"):
+        found = provider.scim_credentials.in_force(timezone.now()).order_by("pk")
+        if not found:
+            self.stdout.write(f"{provider.slug} has none in force.")
+        for each in found:
             used = f"{each.last_used_at:%Y-%m-%d %H:%M}" if each.last_used_at else "never"
             self.stdout.write(f"{each.pk}: {each.scope}, valid until {each.expires_at:%Y-%m-%d %H:%M}, used {used}")
 

@@ -43,6 +43,11 @@ def test_one_takes_over_from_the_other() -> None:
     run("make", "corp")
 
 
+def test_a_list_of_none_says_so() -> None:
+    connected("corp")
+    assert run("list", "corp") == "corp has none in force."
+
+
 def test_the_last_use_is_noted_within_a_minute(corp: Scim) -> None:
     assert "used never" in run("list", "corp")
     with time_machine.travel(timezone.now() + timedelta(minutes=5), tick=False):
