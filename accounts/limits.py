@@ -44,8 +44,10 @@ def too_many(limit: Limit) -> HttpResponse:
 
 
 def address_of(request: HttpRequest) -> str:
-    """Where the request came from, as far as the proxy can be believed. Raises PermissionDenied if nobody knows."""
-    return str(get_adapter(request).get_client_ip(request))
+    """Where the request came from, as far as the proxy can be believed, without a zone; version 4 that came through a
+    socket of version 6 as version 4, or everybody would count as one. Raises PermissionDenied if nobody knows."""
+    address = ip_address(str(get_adapter(request).get_client_ip(request)).partition("%")[0])
+    return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 def _host(address: str) -> str:

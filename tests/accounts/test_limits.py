@@ -52,6 +52,16 @@ def test_who_has_many_addresses_of_version_6_counts_once() -> None:
     assert not beyond("2001:db8:0:1::1")
 
 
+def test_version_4_through_a_socket_of_version_6_counts_apart() -> None:
+    assert [beyond(f"::ffff:192.0.2.{number}") for number in range(3)] == [False, False, False]
+    assert [beyond("192.0.2.1"), beyond("::ffff:192.0.2.1")] == [False, True]
+    assert address_of(asked("::ffff:192.0.2.1")) == "192.0.2.1"
+
+
+def test_an_address_has_no_zone() -> None:
+    assert address_of(asked("fe80::1%eth0")) == "fe80::1"
+
+
 def test_it_costs_one_statement() -> None:
     with CaptureQueriesContext(connection) as queries:
         beyond("192.0.2.7")
