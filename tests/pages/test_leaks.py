@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 import portal.urls  # noqa: F401 (with the demo's addresses, before a test leaves the demo)
 from accounts.models import User
@@ -191,7 +192,10 @@ def test_where_names_are_switched_on_the_same_crawl_reads_them(night: Night) -> 
         assert name in read
     assert "[another team]" not in read
     theirs = re.compile(f"zebra|{THEIR_UID}|{VISION_UID}")
-    assert {answer.status for answer in crawl.answers if theirs.search(answer.url)} <= {403, 404}
+    answers = [answer for answer in crawl.answers if theirs.search(answer.url)]
+    assert {answer.status for answer in answers} <= {403, 404, 405}
+    switch = reverse("identity-switch-off", args=["zebra"])  # a form's, of a provider of that name
+    assert {answer.url for answer in answers if answer.status == 405} <= {switch}
 
 
 ASKED = (

@@ -34,6 +34,7 @@ pytestmark = pytest.mark.django_db
 
 GIVEN = {"main", "normal", "h100", "idle-queue", "research-queue", "vision-queue", "shared", "connection refused"}
 GIVEN |= {name for _, name in settings.LANGUAGES}  # each in its own
+GIVEN |= {"IAM Identity Center", "Microsoft Entra ID"}
 POD_SET = "couldn't assign flavors to pod set main: "
 MESSAGES = (
     f"{POD_SET}insufficient unused quota for nvidia.com/gpu in flavor h100, 4 more needed",
