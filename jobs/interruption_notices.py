@@ -4,7 +4,8 @@ A pod that stops may be the first that is seen of an eviction or of the job's en
 workloads and pods were read long enough after it, and it still was neither.
 """
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Final
@@ -29,32 +30,49 @@ def tell(cluster: Cluster, now: datetime) -> None:
     if None in reads:
         return
     with exclusive(cluster.slug):
-        found = {each.pk: each for each in _settled(cluster, min(reads) - SETTLES, now - _NEWS_FOR)}
-        told = Notice.objects.filter(pk__in=found).values_list("pk", flat=True)
-        post(found[pk] for pk in found.keys() - set(told))
+        post(_news(cluster, min(reads) - SETTLES, now - _NEWS_FOR))
 
 
-def _settled(cluster: Cluster, until: datetime, since: datetime) -> Iterator[Notice]:
+def _news(cluster: Cluster, until: datetime, since: datetime) -> Iterator[Notice]:
     """Not those of before the portal saw the job."""
     owners = NamespaceBinding.objects.team_ids(cluster)
     of_teams = Interruption.objects.filter(cluster=cluster, namespace__in=owners)
-    spans = of_teams.filter(before__gte=since, before__lte=until).values("span")
-    rows = Interruption.objects.filter(span__in=spans).select_related("workload", "span")
+    workloads = of_teams.filter(before__gte=since, before__lte=until).values("workload")
+    rows = Interruption.objects.filter(workload__in=workloads).select_related("workload", "span")
     light = rows.defer("workload__labels", "workload__pod_sets", "workload__conditions")
-    for _span, of_it in groupby(light.order_by("span", "after", "before"), lambda each: each.span_id):
-        for ordinal, each in enumerate(of_it):
-            if max(since, each.workload.first_seen_at - GAP_AFTER) <= each.before <= until:
-                yield _notice(cluster, each, ordinal, owners[each.namespace])
+    told = _told_times(cluster, workloads.values("workload__uid"))
+    for workload, of_it in groupby(light.order_by("workload_id", "before", "after"), lambda each: each.workload):
+        for each in _untold(of_it, told[workload.uid]):
+            if max(since, workload.first_seen_at - GAP_AFTER) <= each.before <= until:
+                yield _notice(cluster, each, owners[each.namespace])
 
 
-def _notice(cluster: Cluster, broken: Interruption, ordinal: int, team: int) -> Notice:
-    """Its ordinal tells it from others of the hold: its times and its pods may become known better."""
+def _told_times(cluster: Cluster, uids: Any) -> dict[str, list[datetime]]:
+    found: dict[str, list[datetime]] = defaultdict(list)
+    told = Notice.objects.filter(cluster=cluster, kind=Kind.INTERRUPTED, subject__in=uids)
+    for uid, at in told.order_by("at").values_list("subject", "at"):
+        found[uid].append(at)
+    return found
+
+
+def _untold(broken: Iterable[Interruption], told: Iterable[datetime]) -> list[Interruption]:
+    """What is left when each notice has taken the nearest interruption of its hold or of one before: times become known
+    better, and some are found late."""
+    left = list(broken)
+    for at in told:
+        begun = [each for each in left if each.span.reserved_at <= at]
+        if begun:
+            left.remove(min(begun, key=lambda each: abs(each.before - at)))
+    return left
+
+
+def _notice(cluster: Cluster, broken: Interruption, team: int) -> Notice:
     workload = broken.workload
     return notice(
         Kind.INTERRUPTED,
         cluster,
         workload.uid,
-        once=f"{broken.span.reserved_at} {ordinal}",
+        once=f"{broken.span.reserved_at} {broken.after} {broken.before}",
         at=broken.before,
         team_id=team,
         title=workload.title,

@@ -50,6 +50,7 @@ class Notice(models.Model):
         ]
         indexes: ClassVar = [
             models.Index(fields=["at"], condition=Q(addressed_at__isnull=True), name="notice_to_address"),
+            models.Index(fields=["subject"], condition=Q(kind=Kind.INTERRUPTED), name="notice_interrupted"),
         ]
 
     def __str__(self) -> str:

@@ -126,6 +126,20 @@ def test_pods_that_follow_do_not_tell_it_again_and_the_next_interruption_does(sh
     assert told(shared, 22) == [minute(5), minute(20)]
 
 
+def test_one_that_is_found_late_is_told_and_those_after_it_not_again(shared: World, job: Job) -> None:
+    interrupt(shared, job, at=15)
+    assert told(shared, 18) == [minute(15)]
+    see(shared, Pod(job, "train-9", "node-9", bound=1).stops(5, "DeletionByTaintManager"), at=20)
+    assert told(shared, 25) == told(shared, 26) == [minute(5), minute(15)]
+
+
+def test_one_whose_time_becomes_known_better_is_not_told_again(shared: World, job: Job) -> None:
+    interrupt(shared, job, at=15)
+    told(shared, 18)
+    Interruption.objects.update(after=minute(13), before=minute(14))
+    assert told(shared, 25) == [minute(15)]
+
+
 def test_what_was_over_before_the_portal_came_is_no_news(shared: World) -> None:
     shared.see(job := Job().admit(0), now=minute(60))
     see(shared, Pod(job, "train-0", "node-1").ends(5, code=1), Pod(job, "train-1", "node-2", bound=6), at=60)
