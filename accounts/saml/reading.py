@@ -21,17 +21,21 @@ def read_provider(provider: IdentityProvider, now: datetime) -> None:
     try:
         text = fetch_metadata(provider.metadata_url, allowed=settings.INTERNAL_TARGETS)
         facts = read_metadata(text)
-        if provider.metadata and read_metadata(provider.metadata).entity_id != facts.entity_id:
+        known = read_metadata(provider.metadata) if provider.metadata else None
+        if known and known.entity_id != facts.entity_id:
             raise BadMetadata(_("It is of another identity provider than before."))
     except (GatewayError, BadMetadata) as error:
         IdentityProvider.objects.filter(pk=provider.pk).update(error=str(error)[:300])
         log.warning("metadata not read", provider=provider.slug, error=str(error))
         return
-    _keep(provider, text, now)
+    _keep(provider, text, now, is_other=facts != known)
 
 
 @transaction.atomic
-def _keep(provider: IdentityProvider, text: str, now: datetime) -> None:
+def _keep(provider: IdentityProvider, text: str, now: datetime, *, is_other: bool) -> None:
+    """What was tried out before it said something else counts no more."""
+    if is_other:
+        provider.trials.all().delete()
     IdentityProvider.objects.filter(pk=provider.pk).update(metadata=text, read_at=now, error="")
     if text != provider.metadata:
         audit.record("identity_provider.read", target=f"identity_provider/{provider.slug}", by="worker", now=now)

@@ -5,13 +5,14 @@ import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 from django.utils import translation
 
-from accounts.models import IdentityProvider, UsedAssertion
+from accounts.models import IdentityProvider, SignInTrial, UsedAssertion
 from accounts.saml.metadata import BadMetadata, is_safe, read_metadata
 from accounts.saml.reading import read_provider
 from accounts.tasks import read_metadata_of, read_providers
 from gateways.errors import Unavailable
 from tests.accounts.saml.conftest import NOW
 from tests.accounts.saml.idp import Idp, key_pair, metadata
+from tests.people import People
 
 SSO = "https://corp.example.org/sso"
 
@@ -82,6 +83,18 @@ def test_a_good_copy_is_kept(corp: Idp, certificates: list[str], monkeypatch: py
     fetched(monkeypatch, text)
     row = read(corp)
     assert (row.metadata, row.read_at, row.error) == (text, NOW, "")
+
+
+@pytest.mark.parametrize(("address", "kept"), [(SSO, 1), ("https://elsewhere.example.org/sso", 0)])
+def test_a_trial_counts_as_long_as_the_metadata_says_the_same(
+    corp: Idp, people: People, certificates: list[str], monkeypatch: pytest.MonkeyPatch, address: str, kept: int
+) -> None:
+    IdentityProvider.objects.update(metadata=metadata(corp.entity_id, certificates, SSO))
+    corp.row.refresh_from_db()
+    SignInTrial.objects.create(provider=corp.row, user=people.platform_admin, request_id="x", begun_at=NOW)
+    fetched(monkeypatch, metadata(corp.entity_id, certificates, address) + "\n")
+    assert read(corp).error == ""
+    assert corp.row.trials.count() == kept
 
 
 @pytest.mark.parametrize(
