@@ -1,12 +1,13 @@
 """The demo's past, beside an emulated cluster of the present that the portal reads."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+import time_machine
 from django.conf import LazySettings
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -46,7 +47,20 @@ def ledger(tmp_path: Path, django_db_setup: None, django_db_blocker: Any) -> Ite
 
 
 @pytest.fixture
-def cluster(ledger: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> Iterator[Cluster]:
+def _a_day_with_evictions() -> Iterator[None]:
+    """What arrives depends on the minute, and now and then nobody is evicted for two days."""
+    with time_machine.travel(datetime(2026, 10, 8, 12, 30, tzinfo=UTC)):
+        yield
+
+
+@pytest.fixture
+def cluster(
+    _a_day_with_evictions: None,
+    ledger: None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: LazySettings,
+) -> Iterator[Cluster]:
     """Read once; its own hours are closed."""
     settings.VAR_DIR = tmp_path
     kubeconfig = tmp_path / "kubeconfig"
