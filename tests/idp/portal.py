@@ -10,6 +10,12 @@ from tests.services.portal import RunningPortal
 
 ADMIN = "admin"
 """Whom the demo signs in without a provider."""
+_READ = """
+from accounts.models import IdentityProvider
+from accounts.tasks import read_metadata_of
+for provider in IdentityProvider.objects.exclude(metadata_url=""):
+    read_metadata_of(provider.pk)
+"""
 GROUPS = {"g-research": "member", "g-leads": "admin"}
 
 
@@ -45,8 +51,8 @@ class SamlPortal(RunningPortal):
         self.manage("import_setup", str(path))
 
     def read_metadata(self) -> None:
-        """What the worker does every 15 minutes."""
-        self.manage("shell", "-v", "0", "-c", "from accounts.tasks import read_providers; read_providers()")
+        """What workers do every 15 minutes."""
+        self.manage("shell", "-v", "0", "-c", _READ)
 
     def restart_web(self) -> None:
         """With what its environment is now."""
