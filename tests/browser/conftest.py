@@ -37,9 +37,9 @@ def knows_all(running: RunningPortal) -> bool:
 
 
 def wait_until_told(running: RunningPortal, *jobs: str) -> None:
-    """Until the page of research, opened now, shows these jobs."""
-    session = running.signed_in("data-scientist")
-    wait_until(lambda: all(f">{job}<" in running.get("teams/research/", session).text for job in jobs), str(jobs))
+    """Until the list of research's jobs, which shows more than the team's page, has these."""
+    session, page = running.signed_in("data-scientist"), "teams/research/workloads/?group=all&per=100"
+    wait_until(lambda: all(f">{job}<" in running.get(page, session).text for job in jobs), str(jobs))
 
 
 @pytest.fixture
