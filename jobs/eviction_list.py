@@ -110,22 +110,11 @@ def with_objects(found: Evictions) -> Evictions:
     )
     resumed = Subquery(later.order_by("reserved_at").values("admitted_at")[:1])
     objects = ("workload__cluster", "preemptor__cluster", "preemptor_team", "span", "cluster")
-    return found.annotate(resumed_at=resumed).select_related(*objects).defer(*_UNREAD)
+    unread = [f"{workload}__{column}" for workload in ("workload", "preemptor") for column in _NOT_SHOWN]
+    return found.annotate(resumed_at=resumed).select_related(*objects).defer(*unread)
 
 
-_OF_WORKLOADS = (
-    "labels", "pod_sets", "conditions", "resource_version", "created_at", "queued_at", "finished_at", "gone_after",
-    "gone_version",
-)  # fmt: skip
-_OF_CLUSTERS = (
-    "access", "kubeconfig_path", "kubeconfig_context", "eks_cluster", "eks_region", "identity", "kubernetes_version",
-    "kueue_version", "missing_rights", "api_endpoint", "api_authority", "specs_version", "archived_at",
-)  # fmt: skip
-_UNREAD = [
-    *(f"{workload}__{column}" for workload in ("workload", "preemptor") for column in _OF_WORKLOADS),
-    *(f"{of}cluster__{column}" for of in ("", "workload__", "preemptor__") for column in _OF_CLUSTERS),
-]
-"""What no list shows of an eviction's objects: most of the time a page of them takes was theirs."""
+_NOT_SHOWN = ("labels", "pod_sets", "conditions")
 
 
 @dataclass(frozen=True, slots=True)
