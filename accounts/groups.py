@@ -1,6 +1,6 @@
 """A person's groups at one identity provider, made equal to what it tells."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,8 @@ from django.dispatch import Signal
 
 from accounts.models import GroupClaim, IdentityProvider, IdpGroup, IdpMembership, ScimUser, User
 
-_AT_ONCE = 500
+AT_ONCE = 500
+"""So many rows are named in one statement."""
 
 regrouping = Signal()
 """Sent with the keys of `users` before their groups change; receivers return what is called with `provider` and `now`
@@ -49,16 +50,22 @@ def _is_provisioned(user: User, provider: IdentityProvider, now: datetime) -> bo
 
 def _leave(keys: list[int], which: Q) -> None:
     """`which` is asked of the rows once more as they go: SCIM may have told of one meanwhile."""
-    for start in range(0, len(keys), _AT_ONCE):
-        IdpMembership.objects.filter(which, pk__in=keys[start : start + _AT_ONCE]).delete()
+    for some in parts(keys):
+        IdpMembership.objects.filter(which, pk__in=some).delete()
 
 
 def _join(user: User, provider: IdentityProvider, values: list[str]) -> None:
     """In one order for everybody: else two people with new groups in common wait for each other."""
     groups = [IdpGroup(provider=provider, value=value) for value in values]
-    IdpGroup.objects.bulk_create(groups, batch_size=_AT_ONCE, ignore_conflicts=True)
-    for start in range(0, len(values), _AT_ONCE):
-        found = IdpGroup.objects.filter(provider=provider, value__in=values[start : start + _AT_ONCE])
+    IdpGroup.objects.bulk_create(groups, batch_size=AT_ONCE, ignore_conflicts=True)
+    for some in parts(values):
+        found = IdpGroup.objects.filter(provider=provider, value__in=some)
         IdpMembership.objects.bulk_create(
             [IdpMembership(user=user, group=group) for group in found], ignore_conflicts=True
         )
+
+
+def parts(values: Collection[Any]) -> Iterator[Sequence[Any]]:
+    """Of at most AT_ONCE each."""
+    ordered = list(values)
+    return (ordered[start : start + AT_ONCE] for start in range(0, len(ordered), AT_ONCE))

@@ -11,8 +11,7 @@ from portal.models import AuditEvent
 
 def record(event: str, *, target: str, by: str, now: datetime, **details: Any) -> None:
     """Store that `by` did `event` to `target` (ids and slugs, e.g. `team/research`)."""
-    request_id = structlog.contextvars.get_contextvars().get("request_id", "")
-    AuditEvent.objects.create(at=now, actor=by, event=event, target=target, details=details, request_id=request_id)
+    record_all([(event, target, details)], by=by, now=now)
 
 
 def record_all(acts: Iterable[tuple[str, str, Mapping[str, Any]]], *, by: str, now: datetime) -> None:

@@ -11,7 +11,7 @@ from accounts.groups import regrouped
 from accounts.models import IdentityProvider, IdpGroup, IdpMembership, ScimGroup
 from accounts.scim.filters import NOBODY, Column, key_of, uuid_of
 from accounts.scim.member_changes import MemberChange
-from accounts.scim.members import change_members, members_of
+from accounts.scim.members import change_members, members_of, put_in
 from accounts.scim.schemas import Group, Member
 from portal import audit
 
@@ -110,13 +110,7 @@ class Groups:
         users = list(IdpMembership.objects.filter(group=before, provisioned=True).values_list("user", flat=True))
         with regrouped(users, self._provider, self._now):
             IdpMembership.objects.filter(group=before, provisioned=True).delete()
-            IdpMembership.objects.bulk_create(
-                [IdpMembership(group=group, user_id=user, provisioned=True) for user in users],
-                batch_size=500,
-                update_conflicts=True,
-                update_fields=["provisioned"],
-                unique_fields=["user", "group"],
-            )
+            put_in(group.pk, users)
 
     def _record(self, event: str, row: ScimGroup) -> None:
         target = f"idp_group/{self._provider.slug}/{row.group.value}"

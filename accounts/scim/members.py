@@ -1,17 +1,14 @@
 """Who is in a provisioned group: in a few statements, however many they are, and told of to whoever counts roles."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Any, Final
 
 from scim2_models import InvalidValueException
 
-from accounts.groups import regrouped
+from accounts.groups import AT_ONCE, parts, regrouped
 from accounts.models import IdpMembership, ScimGroup, ScimUser
 from accounts.scim.filters import uuid_of
 from accounts.scim.member_changes import MemberChange
-
-_AT_ONCE: Final = 500
 
 
 def members_of(groups: Collection[ScimGroup]) -> dict[int, list[str]]:
@@ -45,7 +42,7 @@ def _held(group: ScimGroup, users: Collection[int] | None) -> dict[int, bool]:
         return dict(held.values_list("user", "provisioned"))
     return {
         user: provisioned
-        for some in _parts(users)
+        for some in parts(users)
         for user, provisioned in held.filter(user__in=some).values_list("user", "provisioned")
     }
 
@@ -61,23 +58,23 @@ def _known(group: ScimGroup, ids: Collection[str]) -> set[int]:
     keys = [key for key in map(uuid_of, ids) if key is not None]
     return {
         user
-        for some in _parts(keys)
+        for some in parts(keys)
         for user in ScimUser.objects.filter(provider=group.provider, pk__in=some).values_list("user", flat=True)
     }
 
 
 def _write(group: ScimGroup, joining: set[int], leaving: set[int]) -> None:
-    for some in _parts(sorted(leaving)):
+    for some in parts(sorted(leaving)):
         IdpMembership.objects.filter(group=group.group_id, user__in=some).delete()
+    put_in(group.group_id, sorted(joining))
+
+
+def put_in(group: int, users: Iterable[int]) -> None:
+    """By the group's key: SCIM says that they are in it, whether a sign-in said so before or not."""
     IdpMembership.objects.bulk_create(
-        [IdpMembership(group_id=group.group_id, user_id=user, provisioned=True) for user in sorted(joining)],
-        batch_size=_AT_ONCE,
+        [IdpMembership(group_id=group, user_id=user, provisioned=True) for user in users],
+        batch_size=AT_ONCE,
         update_conflicts=True,
         update_fields=["provisioned"],
         unique_fields=["user", "group"],
     )
-
-
-def _parts(values: Collection[Any]) -> Iterator[Sequence[Any]]:
-    ordered = list(values)
-    return (ordered[start : start + _AT_ONCE] for start in range(0, len(ordered), _AT_ONCE))
