@@ -56,7 +56,7 @@ def second_server(laid_out: SamlPortal, pairs: list[tuple[str, str]]) -> SamlIdp
 def portal(laid_out: SamlPortal, idp_server: SimpleSamlPhp, second_server: SamlIdp) -> Iterator[SamlPortal]:
     running = laid_out
     try:
-        running.prepare()
+        running.migrate()
         entry = {"metadata_url": idp_server.metadata_url}
         running.connect(
             corp={**entry, "name": "Example Corp"},

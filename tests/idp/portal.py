@@ -27,10 +27,6 @@ class SamlPortal(RunningPortal):
         self.address = f"http://localhost:{self.web_port}"
         self.environment |= {"PORTAL_ADDRESS": self.address, "PORTAL_INTERNAL_TARGETS": "127.0.0.1"}
 
-    def prepare(self) -> None:
-        self.manage("migrate", "--verbosity", "0")
-        self.manage("collectstatic", "--verbosity", "0")
-
     def saml_address(self, slug: str) -> str:
         return f"{self.address}/saml/{slug}/"
 

@@ -44,9 +44,14 @@ class RunningPortal:
         done = subprocess.run(command, cwd=ROOT, env=self.environment, check=True, capture_output=True, text=True)
         return done.stdout
 
-    def prepare(self) -> None:
+    def migrate(self) -> None:
+        """An empty database, and the static files."""
         self.manage("migrate", "--verbosity", "0")
         self.manage("collectstatic", "--verbosity", "0")
+
+    def prepare(self) -> None:
+        """With the demo's teams."""
+        self.migrate()
         self.manage("import_setup", "deploy/demo.yaml")
 
     def start(self, name: str) -> None:

@@ -29,8 +29,7 @@ def send(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Send]:
         running = RunningPortal(folder, database, "filesystem://localhost")
         running.environment["PORTAL_WEB_PROCESSES"] = "2"
         try:
-            running.manage("migrate", "--verbosity", "0")
-            running.manage("collectstatic", "--verbosity", "0")
+            running.migrate()
             running.manage("import_setup", str(folder / "setup.yaml"))
             secret = running.manage("scim_token", "make", "corp").strip()
             running.start("web")

@@ -32,8 +32,7 @@ def idp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Idp]:
         running = RunningPortal(folder, database, "filesystem://localhost")
         running.environment["PORTAL_WEB_PROCESSES"] = "2"
         try:
-            running.manage("migrate", "--verbosity", "0")
-            running.manage("collectstatic", "--verbosity", "0")
+            running.migrate()
             running.manage("import_setup", str(folder / "setup.yaml"))
             running.start("web")
             yield Idp(IdentityProvider(slug="corp"), key, certificate, now, f"http://127.0.0.1:{running.web_port}")
