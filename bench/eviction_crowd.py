@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bench import crowd
-from jobs.lost_work import Basis, Work
+from jobs.ledger.observed import COLUMNS, row_of
 from jobs.models import Eviction, Span, SpanUsage, Workload
-from jobs.observed import COLUMNS, row_of
+from jobs.rules.lost_work import Basis, Work
 from portal.write_path import BATCH
 from scheduling import names
 from scheduling.preemption_messages import parse_preemption

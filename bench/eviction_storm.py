@@ -25,7 +25,7 @@ from bench.page_visits import cookie, team_page
 from bench.visitor import visit
 from bench.web import Web
 from jobs.models import Eviction
-from jobs.notice_words import words_of
+from jobs.telling.words import words_of
 from notices.delivery import deliver
 from notices.inbox import inbox_of
 from notices.kinds import Kind

@@ -16,9 +16,9 @@ def main(kubeconfig: str, which: str) -> None:
 
     from gateways.http import connect
     from gateways.kueue import Kueue
-    from jobs.listings import Kind
     from jobs.models import Workload
-    from jobs.sync import pull_specs, pull_workloads
+    from jobs.sync.listings import Kind
+    from jobs.sync.pull import pull_specs, pull_workloads
     from teams.models import Cluster
 
     if which == "first":

@@ -57,7 +57,7 @@ def sign_in(end: float, errors: list[str]) -> int:
 def pull(end: float, errors: list[str]) -> int:
     from django.utils import timezone
 
-    from jobs.sync import pull_cluster
+    from jobs.sync.pull import pull_cluster
     from teams.models import Cluster
 
     rounds = 0
@@ -70,7 +70,7 @@ def pull(end: float, errors: list[str]) -> int:
 def watch(end: float, errors: list[str]) -> int:
     from django.utils import timezone
 
-    from jobs.watch import ClusterWatch
+    from jobs.sync.watch import ClusterWatch
     from teams.models import Cluster
 
     watching = ClusterWatch(Cluster.objects.get(), timezone.now)

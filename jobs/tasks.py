@@ -7,12 +7,13 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from jobs import interruption_notices, limits
-from jobs.hours import close_hours
-from jobs.notice_words import words_of
-from jobs.sync import ABOUT, EVENTS, last_good_read, pull_cluster
-from jobs.sync import heal_caches as heal
-from jobs.trouble import look
+from jobs.sync.pull import heal_caches as heal
+from jobs.sync.pull import pull_cluster
+from jobs.sync.sources import ABOUT, EVENTS, last_good_read
+from jobs.telling import interruptions, limits
+from jobs.telling.trouble import look
+from jobs.telling.words import words_of
+from jobs.usage.hours import close_hours
 from notices.delivery import deliver
 from notices.packing import pack
 from notices.pruning import prune_notices
@@ -93,7 +94,7 @@ def look_for_trouble() -> None:
     """Tell what is wrong with each cluster, and which of its jobs were interrupted."""
     for cluster in Cluster.objects.active():
         look(cluster, timezone.now())
-        interruption_notices.tell(cluster, timezone.now())
+        interruptions.tell(cluster, timezone.now())
 
 
 @shared_task(name="jobs.tell_beyond_limits", soft_time_limit=110, time_limit=120)

@@ -6,7 +6,7 @@ from typing import Any
 
 from gateways.pod_looks import parse_pod_look
 from gateways.records import Page, PodLook
-from jobs.pod_runs import write_pods
+from jobs.sync.pod_runs import write_pods
 from scheduling import names
 from tests.stories import Job, minute, next_version, stamp
 from tests.worlds import World

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from jobs import now as caches
-from jobs.ledger import Vanished, write_workloads
-from jobs.listings import Kind, write_queue_changes
+from jobs.ledger import now as caches
+from jobs.ledger.writing import Vanished, write_workloads
 from jobs.models import Eviction, QueueNow, Span, SpanUsage, TeamNow, Workload
-from jobs.sync import SOURCES
+from jobs.sync.listings import Kind, write_queue_changes
+from jobs.sync.sources import SOURCES
 from portal.models import SourceState
 from portal.write_path import exclusive
 from scheduling import objects

@@ -4,9 +4,9 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from jobs.lost_work import Basis, Work
 from jobs.models.spans import Span
 from jobs.models.workloads import Workload
+from jobs.rules.lost_work import Basis, Work
 from teams.models import Cluster, Team
 
 _LISTED = (
@@ -33,14 +33,14 @@ class Eviction(models.Model):
     its objects go. `lacking` is how many accelerators that one was short of, `gpus` how many the victim gave up;
     `priority` and `priority_class` are the victim's.
 
-    `owner_told` is what the job's own object said of its checkpoints a short while after (jobs/owners.py), None where
-    nobody asked it.
+    `owner_told` is what the job's own object said of its checkpoints a short while after (jobs/sync/owners.py), None
+    where nobody asked it.
 
     The loss is in GPU-seconds, None where it is not known; `lost_since` is when the first of that work was done, at the
     earliest, None where there is none; `stopping` is what was held after the decision, at most, and
     None until the quota came back. `by_flavor`: {flavor: [GPUs, low, expected, high, stopping]}; `flavor` is the only
     one of it, empty where there is none, None where there are several. All of it is made of the other columns and the
-    span (jobs/eviction_losses.py).
+    span (jobs/ledger/eviction_losses.py).
     """
 
     cluster = models.ForeignKey(Cluster, models.PROTECT, related_name="evictions")

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 
-from jobs.quota_bar import Amounts
+from jobs.rules.quota_bar import Amounts
 from teams.models import Cluster, Team
 
 

@@ -3,9 +3,9 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import F, Q
 
-from jobs.interruptions import Cause, End
 from jobs.models.spans import Span
 from jobs.models.workloads import Workload
+from jobs.rules.interruptions import Cause, End
 from teams.models import Cluster
 
 
@@ -56,7 +56,7 @@ class Interruption(models.Model):
     """Pods of a workload failed, were deleted or were lost between `after` and `before`, equal when the instant is
     known, while it kept its quota: Kueue knows nothing of it. `pods` of them were hit, on these `nodes` (those to blame
     alone, where nodes were); `replaced_at` is when the first one came in their stead. All of it is made of pod runs and
-    spans (jobs/interruptions.py)."""
+    spans (jobs/rules/interruptions.py)."""
 
     cluster = models.ForeignKey(Cluster, models.PROTECT, related_name="interruptions")
     namespace = models.CharField(max_length=253)

@@ -70,8 +70,8 @@ class Workload(models.Model):
     accelerators that all its pods ask for.
     `pod_sets`: [{"name", "count", "min_count", "requests": of one pod, smallest units}]. `conditions`: {type:
     {"status": true|false|null, "reason", "message", "since"}}. `status`: what else Kueue says of it
-    (jobs/observed.py). Gone between `gone_after` and `gone_before`, equal when known; `gone_version` is the list's
-    resourceVersion that told.
+    (jobs/ledger/observed.py). Gone between `gone_after` and `gone_before`, equal when known; `gone_version` is the
+    list's resourceVersion that told.
     """
 
     cluster = models.ForeignKey(Cluster, models.PROTECT, related_name="workloads")

@@ -8,9 +8,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from jobs.amounts import gpu_hours_text
-from jobs.eviction_words import basis_text, label_of, stopping_text, total_text
 from jobs.models import Eviction
+from jobs.words.amounts import gpu_hours_text
+from jobs.words.evictions import basis_text, label_of, stopping_text, total_text
 from portal.templatetags.ui import moment
 from portal.times import duration_text
 

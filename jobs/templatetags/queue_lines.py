@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 from jobs.models import QueueNow
-from jobs.platform_now import QueueLine
+from jobs.queues.platform_now import QueueLine
 from teams.models import Cluster
 
 register = template.Library()

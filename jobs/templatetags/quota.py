@@ -10,13 +10,13 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext, ngettext
 
-from jobs import amounts, wording
-from jobs.bar_words import axis_marks, end_words, segment_labels, tick_words
 from jobs.models import QueueNow, Workload
-from jobs.quota_bar import quota_bar
+from jobs.queues.team_now import ClusterNow, Running, TeamLine
+from jobs.rules.quota_bar import quota_bar
+from jobs.rules.time_to_start import Actor
 from jobs.states import JobState
-from jobs.team_now import ClusterNow, Running, TeamLine
-from jobs.time_to_start import Actor
+from jobs.words import amounts, quotas
+from jobs.words.bar import axis_marks, end_words, segment_labels, tick_words
 from portal.templatetags.ui import icon
 from teams import gpu_models
 from teams.models import NodeCapacity
@@ -24,10 +24,10 @@ from teams.models import NodeCapacity
 register = template.Library()
 
 register.simple_tag(amounts.amount_text, name="amount")
-register.simple_tag(wording.quota_sentence)
-register.simple_tag(wording.lent_text, name="lent")
-register.simple_tag(wording.most_text, name="at_most")
-register.simple_tag(wording.asks_for)
+register.simple_tag(quotas.quota_sentence)
+register.simple_tag(quotas.lent_text, name="lent")
+register.simple_tag(quotas.most_text, name="at_most")
+register.simple_tag(quotas.asks_for)
 register.simple_tag(amounts.plain_amount, name="plain")
 register.filter("gpu_model", gpu_models.gpu_model)
 
@@ -96,12 +96,12 @@ def resource_word(row: QueueNow) -> str:
 
 @register.filter
 def consequences(row: QueueNow) -> Iterable[str]:
-    return list(wording.consequences(row))
+    return list(quotas.consequences(row))
 
 
 @register.simple_tag
 def runs_on(running: Running) -> str:
-    return wording.share_text(running.own, running.borrowed)
+    return quotas.share_text(running.own, running.borrowed)
 
 
 @register.inclusion_tag("components/quota_row.html")
@@ -112,7 +112,7 @@ def quota_row(line: TeamLine, here: ClusterNow) -> dict[str, Any]:
     return {
         **bar_context(line.now),
         "shows_queue": len(here.cluster_queues) > 1,
-        "consequences": wording.consequences(line.now),
+        "consequences": quotas.consequences(line.now),
         "shared": shared % {"uses": uses} if line.is_shared else "",
         "used": number_format(line.now.reservation),
         "unit": ngettext("GPU in use", "GPUs in use", line.now.reservation),
@@ -122,7 +122,7 @@ def quota_row(line: TeamLine, here: ClusterNow) -> dict[str, Any]:
 def bar_context(row: QueueNow, scale: int | None = None) -> dict[str, Any]:
     """What `components/quota_bar.html` draws."""
     bar = quota_bar(row.bar_amounts, scale)
-    sentence, model = wording.quota_sentence(row), gpu_models.gpu_model(row.flavor)
+    sentence, model = quotas.quota_sentence(row), gpu_models.gpu_model(row.flavor)
     return {
         "row": row,
         "bar": bar,

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import get_text_list
 from django.utils.translation import gettext
 
-from jobs.time_to_start import Actor, Attempt, Phase, by_actor, time_to_start
+from jobs.rules.time_to_start import Actor, Attempt, Phase, by_actor, time_to_start
 from portal.times import duration_text
 
 register = template.Library()

@@ -7,10 +7,10 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from jobs.amounts import tenths
-from jobs.eviction_words import total_text
-from jobs.lost_work import Total
-from jobs.usage import Bucket, Period
+from jobs.rules.lost_work import Total
+from jobs.usage.chart import Bucket, Period
+from jobs.words.amounts import tenths
+from jobs.words.evictions import total_text
 from scheduling.hour_rows import HOUR
 
 register = template.Library()

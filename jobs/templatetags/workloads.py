@@ -10,13 +10,13 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
 
-from jobs import kubectl
+from jobs.lists.choices import Choice
+from jobs.lists.reach import Owner
+from jobs.live import kubectl
 from jobs.models import Workload
-from jobs.search import QueueFound
 from jobs.states import HOLDING, OVER, WAITING
-from jobs.workload_filter import Column, Group, WorkloadFilter
-from jobs.workload_form import Choice
-from jobs.workload_list import Owner
+from jobs.workloads.filter import Column, Group, WorkloadFilter
+from jobs.workloads.search import QueueFound
 
 register = template.Library()
 

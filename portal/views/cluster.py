@@ -9,8 +9,8 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
-from jobs.owners import OWNERS
-from jobs.sync import ABOUT, EVENTS, PULLED, SOURCES
+from jobs.sync.owners import OWNERS
+from jobs.sync.sources import ABOUT, EVENTS, PULLED, SOURCES
 from portal.live import live, render_live
 from portal.models import Gap, SourceState
 from portal.sync_runs import STALE_AFTER

@@ -9,13 +9,13 @@ from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
 from jobs.access import get_workload_and_team_or_404, may_see_raw
-from jobs.eviction_list import with_objects
-from jobs.eviction_story import advice, checkpoint_notes, outage, sentences, steps
-from jobs.eviction_told import told
+from jobs.evictions.list import with_objects
+from jobs.evictions.story import advice, checkpoint_notes, outage, sentences, steps
+from jobs.evictions.told import told
 from jobs.models import Eviction, QueueNow, Workload
 from jobs.redaction import redaction_for
 from jobs.sight import sight_of
-from jobs.sync import LIVE
+from jobs.sync.sources import LIVE
 from portal.live import live, render_live
 from scheduling import names
 

@@ -15,18 +15,18 @@ from django.views.decorators.http import require_safe
 from accounts.models import Scope
 from accounts.requests import Request
 from accounts.tokens import answers_tokens
-from jobs.addresses import PER_PAGE, Age, page_links
-from jobs.eviction_csv import csv_lines
-from jobs.eviction_filter import Column, EvictionFilter, SumBy, read_filter
-from jobs.eviction_form import choices_of, sum_links
-from jobs.eviction_list import Evictions, narrowed, options_of, page_of, tally
-from jobs.eviction_sums import sums
-from jobs.eviction_told import collapsed, told
-from jobs.lost_week import interrupted, stopped_otherwise, told_alone
+from jobs.evictions.csv import csv_lines
+from jobs.evictions.filter import Column, EvictionFilter, SumBy, read_filter
+from jobs.evictions.form import choices_of, sum_links
+from jobs.evictions.list import Evictions, narrowed, options_of, page_of, tally
+from jobs.evictions.lost_week import interrupted, stopped_otherwise, told_alone
+from jobs.evictions.sums import sums
+from jobs.evictions.told import collapsed, told
+from jobs.lists.addresses import PER_PAGE, Age, page_links
+from jobs.lists.reach import Reach, reach_of_all, reach_of_team
 from jobs.models import Eviction
 from jobs.sight import Sight, sight_of
-from jobs.sync import LIVE
-from jobs.workload_list import Reach, reach_of_all, reach_of_team
+from jobs.sync.sources import LIVE
 from portal.live import is_part, live, render_live
 from portal.views.overview import active_clusters
 from portal.views.team import clusters_of_team

@@ -13,10 +13,10 @@ from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
 from jobs.models import QueueNow
+from jobs.queues.team_now import ClusterNow, TeamLine
+from jobs.rules.time_to_start import Actor, Attempt, Phase
 from jobs.states import JobState
-from jobs.team_now import ClusterNow, TeamLine
-from jobs.time_to_start import Actor, Attempt, Phase
-from jobs.workload_filter import Column, WorkloadFilter
+from jobs.workloads.filter import Column, WorkloadFilter
 from portal.sync_runs import Freshness
 from teams.access import require_platform_permission
 from teams.models import Cluster, NodeCapacity

@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from kombu.exceptions import OperationalError as BrokerFailure
 
-from jobs.sync import SOURCES
+from jobs.sync.sources import SOURCES
 from portal.celery import app
 from portal.models import SourceState
 from portal.sync_runs import STALE_AFTER

@@ -9,9 +9,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.requests import Request
-from jobs.addresses import page_number
-from jobs.notice_words import words_of
-from jobs.workload_list import cut_page
+from jobs.lists.addresses import page_number
+from jobs.lists.paging import cut_page
+from jobs.telling.words import words_of
 from notices.inbox import inbox_of, mark_read
 from notices.kinds import OF_PLATFORM
 from notices.lasting import acknowledge

@@ -4,9 +4,9 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
-from jobs.lending import lending_of
-from jobs.sync import SOURCES
-from jobs.usage import Period
+from jobs.sync.sources import SOURCES
+from jobs.usage.chart import Period
+from jobs.usage.lending import lending_of
 from portal.live import live, render_live
 from portal.views.overview import active_clusters
 from teams.access import require_platform_permission

@@ -27,7 +27,7 @@ from prometheus_client.registry import Collector
 
 from accounts.models import IdentityProvider
 from accounts.saml.expiry import signing_certificates
-from jobs.sync import SOURCES
+from jobs.sync.sources import SOURCES
 from portal.middleware import is_loopback
 from portal.models import SourceState, SyncRun
 from portal.request_times import REQUEST_SECONDS

@@ -6,9 +6,9 @@ from django.http import Http404, HttpResponse
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
-from jobs.node_history import read_window, runs_in_reach, runs_within
-from jobs.sync import PODS
-from jobs.workload_list import reach_of_person
+from jobs.lists.reach import reach_of_person
+from jobs.sync.sources import PODS
+from jobs.workloads.node_history import read_window, runs_in_reach, runs_within
 from portal.live import live, render_live
 
 _RENEW_SECONDS = 60  # without an end in the address the page goes on with time

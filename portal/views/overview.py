@@ -7,9 +7,9 @@ from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
 from accounts.saml.expiry import running_out
-from jobs.attention import Attention, attention
-from jobs.platform_now import Tree, trees_of
-from jobs.sync import SOURCES
+from jobs.queues.attention import Attention, attention
+from jobs.queues.platform_now import Tree, trees_of
+from jobs.sync.sources import SOURCES
 from portal.live import Slugs, live, render_live
 from portal.sync_runs import Freshness, SlugQuery
 from teams.access import require_platform_permission

@@ -6,8 +6,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
-from jobs.addresses import searched_text
-from jobs.search import MOST, search
+from jobs.lists.addresses import searched_text
+from jobs.workloads.search import MOST, search
 
 
 @require_safe

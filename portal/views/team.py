@@ -8,11 +8,11 @@ from django.views.decorators.http import require_safe
 
 from accounts.actions import remember_team
 from accounts.requests import Request
-from jobs.outside_quotas import outside_quotas
-from jobs.reasons import Reason, waiting_reason
+from jobs.queues.outside_quotas import outside_quotas
+from jobs.queues.team_now import ClusterNow, Running, Waiting, clusters_of, jobs_of
 from jobs.redaction import redaction_for
-from jobs.sync import LIVE
-from jobs.team_now import ClusterNow, Running, Waiting, clusters_of, jobs_of
+from jobs.sync.sources import LIVE
+from jobs.words.reasons import Reason, waiting_reason
 from portal.live import Slugs, is_part, live, render_live
 from portal.sync_runs import Freshness, SlugQuery
 from teams.access import get_team_or_404

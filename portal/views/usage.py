@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
-from jobs.usage import Period, usage_of
+from jobs.usage.chart import Period, usage_of
 from teams.access import get_team_or_404
 
 

@@ -4,14 +4,14 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
-from jobs.addresses import Age
-from jobs.borrowers import borrowers_without_checkpoints
-from jobs.eviction_filter import EvictionFilter
-from jobs.eviction_list import narrowed
-from jobs.repeat_victims import MOST, repeat_victims
+from jobs.evictions.borrowers import borrowers_without_checkpoints
+from jobs.evictions.filter import EvictionFilter
+from jobs.evictions.list import narrowed
+from jobs.evictions.repeat_victims import MOST, repeat_victims
+from jobs.lists.addresses import Age
+from jobs.lists.reach import Reach, reach_of_all
 from jobs.sight import sight_of
-from jobs.sync import LIVE
-from jobs.workload_list import Reach, reach_of_all
+from jobs.sync.sources import LIVE
 from portal.live import live, render_live
 from portal.views.overview import active_clusters
 from teams.access import require_platform_permission

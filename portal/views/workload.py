@@ -8,20 +8,20 @@ from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
 from jobs.access import get_workload_and_team_or_404, may_see_raw
-from jobs.attempt import attempt_of, has_unseen_holds
-from jobs.conditions import condition_rows
-from jobs.earlier import of_same_job
 from jobs.models import Workload
-from jobs.pod_history import pod_history_of
-from jobs.pod_set_rows import pod_set_rows
-from jobs.reasons import waiting_reason
+from jobs.queues.team_now import Running, with_positions, with_shares
 from jobs.redaction import redaction_for
-from jobs.span_history import history_of
-from jobs.standing import standing
+from jobs.rules.time_to_start import Actor
 from jobs.states import HOLDING, WAITING
-from jobs.sync import LIVE
-from jobs.team_now import Running, with_positions, with_shares
-from jobs.time_to_start import Actor
+from jobs.sync.sources import LIVE
+from jobs.words.reasons import waiting_reason
+from jobs.workloads.attempt import attempt_of, has_unseen_holds
+from jobs.workloads.conditions import condition_rows
+from jobs.workloads.earlier import of_same_job
+from jobs.workloads.pod_history import pod_history_of
+from jobs.workloads.pod_set_rows import pod_set_rows
+from jobs.workloads.span_history import history_of
+from jobs.workloads.standing import standing
 from portal.live import live, render_live
 
 _MOST_HOLDS = 20

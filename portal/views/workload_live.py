@@ -18,12 +18,12 @@ from django.views.decorators.http import require_safe
 from accounts.requests import Request
 from gateways.errors import ConfigurationError, Denied, GatewayError, NotFound, Unavailable
 from jobs.access import get_workload_or_404
-from jobs.event_rows import event_rows
-from jobs.live_reads import events_now, manifest_now, pods_now
-from jobs.manifest_text import yaml_text
-from jobs.masking import masked, messages_of
+from jobs.live.event_rows import event_rows
+from jobs.live.manifest_text import yaml_text
+from jobs.live.masking import masked, messages_of
+from jobs.live.pod_rows import pod_rows, texts_of
+from jobs.live.reads import events_now, manifest_now, pods_now
 from jobs.models import Workload
-from jobs.pod_rows import pod_rows, texts_of
 from jobs.redaction import redaction_for
 from portal.live import is_part
 from teams.permissions import Permission

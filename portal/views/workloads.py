@@ -10,13 +10,14 @@ from django.views.decorators.http import require_safe
 from accounts.models import Scope
 from accounts.requests import Request
 from accounts.tokens import answers_tokens
-from jobs.addresses import PER_PAGE, page_links
-from jobs.sync import LIVE
-from jobs.workload_csv import csv_lines
-from jobs.workload_filter import Group, read_filter
-from jobs.workload_form import choices_of
-from jobs.workload_list import Reach, narrowed, options_of, page_of, reach_of_all, reach_of_team, tally
-from jobs.workload_rows import rows_of
+from jobs.lists.addresses import PER_PAGE, page_links
+from jobs.lists.reach import Reach, reach_of_all, reach_of_team
+from jobs.sync.sources import LIVE
+from jobs.workloads.csv import csv_lines
+from jobs.workloads.filter import Group, read_filter
+from jobs.workloads.form import choices_of
+from jobs.workloads.list import narrowed, options_of, page_of, tally
+from jobs.workloads.rows import rows_of
 from portal.live import live, render_live
 from portal.views.overview import active_clusters
 from portal.views.team import clusters_of_team

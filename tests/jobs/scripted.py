@@ -36,12 +36,12 @@ class ScriptedCluster:
     calls: list[str] = field(default_factory=list)
     events: list[Any] = field(default_factory=list)
 
-    def install(self, monkeypatch: pytest.MonkeyPatch, module: str = "jobs.sync") -> "ScriptedCluster":
+    def install(self, monkeypatch: pytest.MonkeyPatch, module: str = "jobs.sync.pull") -> "ScriptedCluster":
         """What `module` connects to is this cluster."""
         monkeypatch.setattr(f"{module}.connect", lambda connection: self)
         for gateway in ("Kueue", "Kubernetes"):
             monkeypatch.setattr(f"{module}.{gateway}", lambda api: api)
-        monkeypatch.setattr("jobs.sync.list_pod_looks", ScriptedCluster.list_pod_looks)
+        monkeypatch.setattr("jobs.sync.pull.list_pod_looks", ScriptedCluster.list_pod_looks)
         return self
 
     def get(self, path: str, query: Mapping[str, Any] | None = None, accept: str = "") -> dict[str, Any]:

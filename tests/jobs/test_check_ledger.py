@@ -4,7 +4,7 @@ import pytest
 from django.core.management import call_command
 
 from jobs.models import Eviction, Interruption, QueueNow, Span, SpanUsage
-from jobs.pod_runs import write_pods
+from jobs.sync.pod_runs import write_pods
 from teams.models import NodeCapacity, QuotaLine, SpecVersion
 from tests.pods import Pod
 from tests.stories import P5, Job, cluster_queue, minute

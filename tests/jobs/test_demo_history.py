@@ -17,11 +17,11 @@ from emulator.embedded import running
 from emulator.kubeconfig import write_kubeconfig
 from emulator.server import Options
 from gateways.errors import Unavailable
-from jobs import past_cluster
-from jobs.hours import close_hours, rebuild_hours
 from jobs.models import ClosedHours, Eviction, QueueHour, Span, TeamHour, TeamNow, Workload
-from jobs.past_ledger import known_from
-from jobs.sync import pull_cluster
+from jobs.past import cluster as past_cluster
+from jobs.past.ledger import known_from
+from jobs.sync.pull import pull_cluster
+from jobs.usage.hours import close_hours, rebuild_hours
 from notices.models import Notice
 from portal.models import Gap
 from teams.models import Cluster, Team

@@ -9,11 +9,11 @@ from django.db.models import Sum
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from jobs.eviction_losses import write_losses
-from jobs.holds import usages_of_open_spans
-from jobs.ledger import Vanished, write_workloads
+from jobs.ledger.eviction_losses import write_losses
+from jobs.ledger.holds import usages_of_open_spans
+from jobs.ledger.observed import hold_of
+from jobs.ledger.writing import Vanished, write_workloads
 from jobs.models import Eviction, Span, TeamNow, Workload
-from jobs.observed import hold_of
 from jobs.states import state_of
 from scheduling import objects
 from teams.models import Cluster, NamespaceBinding

@@ -5,12 +5,12 @@ from importlib import import_module
 import pytest
 from django.apps import apps
 
-from jobs.eviction_losses import write_losses
-from jobs.hours import close_hours
+from jobs.ledger.eviction_losses import write_losses
 from jobs.models import Eviction, ReopenedHours, TeamHour
-from tests.jobs.test_hours import close
-from tests.jobs.test_lost_facts import saving
-from tests.jobs.test_owners import Answers, answers, says
+from jobs.usage.hours import close_hours
+from tests.jobs.sync.test_owners import Answers, answers, says
+from tests.jobs.usage.test_hours import close
+from tests.jobs.usage.test_lost_facts import saving
 from tests.stories import Job, minute
 from tests.worlds import World
 

@@ -5,7 +5,7 @@ import pytest
 from django.utils.translation import override
 
 from jobs.models import QueueNow
-from jobs.platform_now import QueueLine
+from jobs.queues.platform_now import QueueLine
 from jobs.templatetags import queue_lines
 from jobs.templatetags.queue_lines import queue_line
 from teams.models import Cluster, Team

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from jobs.models import Span, Workload
-from jobs.team_now import queue_order
+from jobs.queues.team_now import queue_order
 from portal.write_path import BATCH
 from scheduling import objects
 from teams.queues import current_queues

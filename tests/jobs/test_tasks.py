@@ -7,7 +7,7 @@ import time_machine
 from django.conf import settings
 
 from jobs import tasks
-from jobs.sync import EVENTS
+from jobs.sync.sources import EVENTS
 from portal.celery import app
 from portal.models import Lease, SyncRun
 from portal.sync_runs import hold_lease

@@ -9,7 +9,7 @@ from django.utils import timezone
 from gateways.errors import GatewayError, Unavailable
 from jobs.management.commands import watch_clusters
 from jobs.management.commands.watch_clusters import LEASE, Command, Watcher
-from jobs.sync import PULLED
+from jobs.sync.sources import PULLED
 from portal.models import Lease, SourceState
 from portal.sync_runs import SyncRefused
 from teams.models import Cluster

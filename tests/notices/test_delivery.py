@@ -11,7 +11,7 @@ from cryptography.fernet import Fernet
 
 from gateways.errors import BadReply, Unavailable
 from gateways.letters import Letter
-from jobs.notice_words import words_of
+from jobs.telling.words import words_of
 from notices.actions import add_channel, send_again
 from notices.delivery import MOST_ATTEMPTS, dead, deliver, pause
 from notices.kinds import How, Kind

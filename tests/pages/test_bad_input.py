@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from jobs.eviction_filter import EvictionFilter
+from jobs.evictions.filter import EvictionFilter
 from jobs.models import Eviction
-from jobs.workload_filter import WorkloadFilter
+from jobs.workloads.filter import WorkloadFilter
 from notices.models import Notice
 from notices.recipients import address
 from teams.models import Cluster, CostCentre, Team

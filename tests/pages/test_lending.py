@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from jobs.hours import close_hours
+from jobs.usage.hours import close_hours
 from portal.models import Gap
 from tests.pages.reading import visit, words
 from tests.pages.test_query_counts import count

@@ -14,7 +14,7 @@ from accounts.models import User
 from gateways.errors import Unavailable
 from gateways.records import NodeRecord
 from jobs.models import Workload
-from jobs.sync import SOURCES
+from jobs.sync.sources import SOURCES
 from jobs.templatetags import queue_lines
 from jobs.templatetags import quota as quota_tags
 from jobs.templatetags import workloads as workload_tags

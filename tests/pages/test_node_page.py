@@ -5,8 +5,8 @@ from django.test import Client
 
 from gateways.errors import Denied
 from jobs.models import PodRun
-from jobs.pod_runs import PodGone, write_pods
-from jobs.sync import PODS
+from jobs.sync.pod_runs import PodGone, write_pods
+from jobs.sync.sources import PODS
 from portal.sync_runs import record_failure
 from tests.pages.reading import rows, visit, words
 from tests.people import People

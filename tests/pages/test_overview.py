@@ -4,7 +4,7 @@ import pytest
 
 from gateways.errors import Unavailable
 from gateways.records import NodeRecord
-from jobs.sync import SOURCES
+from jobs.sync.sources import SOURCES
 from portal.sync_runs import record_failure
 from scheduling import names
 from teams.sync import write_nodes

@@ -5,10 +5,10 @@ import re
 import pytest
 from django.urls import reverse
 
-from jobs.hours import close_hours
+from jobs.usage.hours import close_hours
 from portal.models import Gap
 from scheduling.names import LAST_CHECKPOINT_ANNOTATION, PODS_READY_TIMEOUT
-from tests.jobs.test_lost_facts import saving
+from tests.jobs.usage.test_lost_facts import saving
 from tests.pages.reading import labels, rows, visit, words
 from tests.pages.test_query_counts import count
 from tests.people import People

@@ -43,7 +43,7 @@ def test_a_table_that_is_cut_says_so_to_the_page(
 ) -> None:
     """A row that one with more evictions pushes out is not gone."""
     assert 'data-region="victims" data-rows>' in visit(people.finops, AGAIN).text
-    for module in ("jobs.repeat_victims", "portal.views.victims"):
+    for module in ("jobs.evictions.repeat_victims", "portal.views.victims"):
         monkeypatch.setattr(f"{module}.MOST", 1)
     assert 'data-region="victims" data-rows="some">' in visit(people.finops, AGAIN).text
 

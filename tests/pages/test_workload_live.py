@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from jobs import live_reads
+from jobs.live import reads as live_reads
 from tests.gateways.scripted import ScriptedServer, chunks, hang, listing, reply, status, write_kubeconfig
 from tests.pages.conftest import PREEMPTED, THEIR_UID, UNKNOWN_UID
 from tests.pages.reading import visit, words

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from jobs.sync import SOURCES
+from jobs.sync.sources import SOURCES
 from portal.models import SourceState
 from tests.factories import ClusterFactory, TeamFactory
 from tests.servers import free_port

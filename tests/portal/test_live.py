@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from gateways.errors import Denied, Unavailable
-from jobs.sync import LIVE, NODES
+from jobs.sync.sources import LIVE, NODES
 from portal.live import Facts
 from portal.models import SourceState
 from portal.sync_runs import STALE_AFTER, Counts, Freshness, record_failure, record_success

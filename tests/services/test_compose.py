@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from jobs.sync import SOURCES
+from jobs.sync.sources import SOURCES
 from tests.servers import Server, postgresql
 from tests.services.composed import HOST, TOKEN, ComposedPortal
 from tests.services.portal import wait_until

@@ -2,8 +2,8 @@ import pytest
 from django.db import transaction
 
 from gateways.records import NodeRecord
+from jobs.ledger.now import refresh
 from jobs.models import QueueNow
-from jobs.now import refresh
 from portal.write_path import exclusive
 from teams.models import Cluster
 from teams.queues import current_queues

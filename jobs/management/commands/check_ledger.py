@@ -8,9 +8,9 @@ from django.core.management.base import BaseCommand
 from django.db import models
 from django.db.models import F
 
-from jobs import now as caches
-from jobs.eviction_losses import write_losses
-from jobs.interruption_rows import renew_all
+from jobs.ledger import now as caches
+from jobs.ledger.eviction_losses import write_losses
+from jobs.ledger.interruption_rows import renew_all
 from jobs.models import Eviction, Span
 from portal.write_path import exclusive
 from teams.models import Cluster, NamespaceBinding, NodeCapacity, QuotaLine, SpecVersion

@@ -10,11 +10,11 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.utils import timezone
 
-from jobs.hours import close_hours
-from jobs.late import hour_of
-from jobs.past_cluster import past_cluster
-from jobs.past_ledger import carry, known_from, ledger_beside, write
-from jobs.sync import LIVE, last_good_read
+from jobs.ledger.late import hour_of
+from jobs.past.cluster import past_cluster
+from jobs.past.ledger import carry, known_from, ledger_beside, write
+from jobs.sync.sources import LIVE, last_good_read
+from jobs.usage.hours import close_hours
 from teams.models import Cluster
 
 _OWN_PAST: Final = timedelta(hours=7)  # the demo's cluster brings some hours itself

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from jobs.hours import rebuild_hours
+from jobs.usage.hours import rebuild_hours
 from teams.models import Cluster
 
 

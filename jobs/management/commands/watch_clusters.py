@@ -12,8 +12,8 @@ from django.db import DatabaseError, close_old_connections
 from django.utils import timezone
 
 from gateways.errors import GatewayError
-from jobs.sync import PULLED
-from jobs.watch import ClusterWatch
+from jobs.sync.sources import PULLED
+from jobs.sync.watch import ClusterWatch
 from portal.sync_runs import SyncRefused, hold_lease, record_failure, release_lease
 from teams.models import Cluster
 

@@ -9,8 +9,8 @@ from typing import Any
 from django.utils import timezone
 
 from jobs.models import QueueNow, Span, TeamNow, Workload
-from jobs.sync import pull_cluster
-from jobs.watch import ClusterWatch
+from jobs.sync.pull import pull_cluster
+from jobs.sync.watch import ClusterWatch
 from teams.models import Cluster, NamespaceBinding, QuotaLine, SpecVersion, Team
 from tests.cluster.sync.facts import Facts, kept_by, told_by_kueue
 from tests.cluster.sync.scene import QUOTA, Scene

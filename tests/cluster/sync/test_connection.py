@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from jobs.models import Workload
 from jobs.states import JobState
-from jobs.sync import LIVE, NODES, PULLED, SOURCES
-from jobs.watch import ClusterWatch
+from jobs.sync.sources import LIVE, NODES, PULLED, SOURCES
+from jobs.sync.watch import ClusterWatch
 from portal.models import SourceState
 from portal.sync_runs import SyncRefused
 from teams.models import Cluster

@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 
 from gateways.http import connect
-from jobs.lost_work import Basis
 from jobs.models import Eviction
-from jobs.sync import pull_events
+from jobs.rules.lost_work import Basis
+from jobs.sync.pull import pull_events
 from scheduling import names
 from tests.cluster import jobs, objects
 from tests.cluster.objects import GPU
@@ -297,7 +297,7 @@ def test_events_tell_of_preemptions_while_nobody_looked(
     scene: Scene, ledgers: Ledgers, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A watch that was away for too long reads a list, and finds counters that moved like a pull."""
-    monkeypatch.setattr("jobs.watch._RESUME_WITHIN", timedelta())
+    monkeypatch.setattr("jobs.sync.watch._RESUME_WITHIN", timedelta())
     ledger: Ledger = getattr(ledgers, kind)
     admitted = scene.admit(GUESTS, "guest", 8)
     ledgers.agree()

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from jobs.interruptions import Cause
 from jobs.models import Interruption, PodRun
+from jobs.rules.interruptions import Cause
 from scheduling import names
 from tests.cluster import jobs, objects
 from tests.cluster.client import path

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from jobs.models import Workload
-from jobs.sync import LIVE, PULLED, SOURCES, WORKLOADS
+from jobs.sync.sources import LIVE, PULLED, SOURCES, WORKLOADS
 from portal.models import Gap, SourceState, SyncRun
 from portal.sync_runs import GAP_AFTER
 from tests.cluster import jobs

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from jobs.sync import SOURCES
-from jobs.team_now import clusters_of, jobs_of
+from jobs.queues.team_now import clusters_of, jobs_of
+from jobs.sync.sources import SOURCES
 from portal.models import SyncRun
 from teams.permissions import TeamRole
 from tests.cluster import jobs

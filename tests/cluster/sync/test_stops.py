@@ -2,8 +2,8 @@
 
 import pytest
 
-from jobs.reasons import waiting_reason
 from jobs.states import JobState
+from jobs.words.reasons import waiting_reason
 from scheduling.names import EVICTED
 from tests.cluster.sync.facts import since
 from tests.cluster.sync.ledgers import Ledger, Ledgers

@@ -1,0 +1,1 @@
+"""Lists, sums and the story of evictions."""

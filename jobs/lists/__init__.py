@@ -1,0 +1,1 @@
+"""What every list has: an address, a reach, names to look for, pages and a CSV."""

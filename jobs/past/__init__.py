@@ -1,0 +1,1 @@
+"""The demo's past: an emulated cluster runs through weeks, and a ledger is written from it."""

@@ -1,0 +1,1 @@
+"""How queues and teams stand now."""

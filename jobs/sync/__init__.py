@@ -1,0 +1,1 @@
+"""What a list, a watch and the events of a cluster tell, compared with the ledger."""

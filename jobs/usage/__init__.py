@@ -1,0 +1,1 @@
+"""Own, borrowed, lent, lost and pending GPU-hours, hour by hour."""

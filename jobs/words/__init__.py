@@ -1,0 +1,1 @@
+"""Amounts, reasons and quota in the reader's language."""

@@ -1,0 +1,1 @@
+"""The list of workloads and the page of one."""
