@@ -53,10 +53,21 @@ def arrive(*, user: User, provider: IdentityProvider, claims: Claims, now: datet
 @transaction.atomic
 def end_access(*, user: User, by: str, now: datetime) -> None:
     """Ends every token of the person, and every session at its next request. To archive them is the caller's."""
-    user.set_unusable_password()  # a new one each time; sessions hold a digest of it
-    user.save(update_fields=["password"])
+    _end_sessions(user)
     ApiToken.objects.kept().filter(user=user).update(ended_at=now)
     audit.record("access.ended", target=f"person/{user.username}", by=by, now=now)
+
+
+@transaction.atomic
+def end_sessions(*, user: User, by: str, now: datetime) -> None:
+    """Ends every session of the person at its next request; they may sign in again at once."""
+    _end_sessions(user)
+    audit.record("sessions.ended", target=f"person/{user.username}", by=by, now=now)
+
+
+def _end_sessions(user: User) -> None:
+    user.set_unusable_password()  # a new one each time; sessions hold a digest of it
+    user.save(update_fields=["password"])
 
 
 @transaction.atomic

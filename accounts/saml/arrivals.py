@@ -44,13 +44,13 @@ def take_over(request: HttpRequest, slug: str) -> Claims:
     return Claims.from_json(kept)
 
 
-def use_once(claims: Claims, slug: str, now: datetime) -> None:
-    """Raises Refused if somebody signed in with this assertion before."""
-    if claims.valid_until <= now:
+def use_once(name: str, slug: str, valid_until: datetime, now: datetime) -> None:
+    """Of the provider's assertion or request of this name. Raises Refused if it was used before."""
+    if valid_until <= now:
         raise Refused(Reason.TIMES)
-    digest = sha256(f"{slug} {claims.assertion_id}".encode()).hexdigest()
+    digest = sha256(f"{slug} {name}".encode()).hexdigest()
     try:
         with transaction.atomic():
-            UsedAssertion.objects.create(digest=digest, valid_until=claims.valid_until)
+            UsedAssertion.objects.create(digest=digest, valid_until=valid_until)
     except IntegrityError as error:
         raise Refused(Reason.REPLAYED) from error

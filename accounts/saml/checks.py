@@ -3,19 +3,19 @@
 import base64
 import binascii
 from collections import defaultdict
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from onelogin.saml2.errors import OneLogin_Saml2_ValidationError as Invalid
 from onelogin.saml2.response import OneLogin_Saml2_Response as Response
 from onelogin.saml2.settings import OneLogin_Saml2_Settings as Settings
-from onelogin.saml2.utils import OneLogin_Saml2_Utils as Utils
 from onelogin.saml2.xml_utils import OneLogin_Saml2_XML as Xml
 
 from accounts.claims import Claims
 from accounts.saml.refusals import Reason, Refused
 from accounts.saml.shape import assertion_of, refuse_encrypted
-from accounts.saml.xml import Element, children, only, text
+from accounts.saml.xml import Element, children, only, text, time
 
 LONGEST: Final = 1_500_000
 """Characters of base64: two thousand groups need a third of it."""
@@ -24,6 +24,7 @@ _LONGEST_NAME_ID: Final = 191
 _PERSISTENT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
 _TRANSIENT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 _BEARER: Final = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
+_time: Final = partial(time, reason=Reason.TIMES)
 _CODES: Final = {
     code: name.lower().replace("_", " ") for name, code in vars(Invalid).items() if name.isupper()
 }  # its messages quote what was sent
@@ -87,20 +88,12 @@ def _claims(response: Element, assertion: Element, acs: str, entity_id: str) -> 
         name_id=_name_id(subject, entity_id),
         assertion_id=assertion.get("ID"),
         answers=answers,
-        valid_until=max(until, _time(only(assertion, "saml:Conditions", Reason.TIMES), "NotOnOrAfter")) + DRIFT,
+        valid_until=_with_drift(max(until, _time(only(assertion, "saml:Conditions", Reason.TIMES), "NotOnOrAfter"))),
         session_index=statement.get("SessionIndex", ""),
         session_until=_time(statement, "SessionNotOnOrAfter") if statement.get("SessionNotOnOrAfter") else None,
-        authenticated_at=_authenticated_at(statement),
+        authenticated_at=_time(statement, "AuthnInstant"),
         attributes=_attributes(assertion),
     )
-
-
-def _authenticated_at(statement: Element) -> datetime:
-    """The library does not read it, and lets times with other zones than UTC through."""
-    try:
-        return _time(statement, "AuthnInstant")
-    except Exception as error:  # whatever it raises at what is no time
-        raise Refused(Reason.TIMES, "of the sign-in at the provider") from error
 
 
 def _confirmation(response: Element, subject: Element, acs: str) -> tuple[str, datetime]:
@@ -117,8 +110,11 @@ def _confirmation(response: Element, subject: Element, acs: str) -> tuple[str, d
     return answers, _time(data, "NotOnOrAfter")
 
 
-def _time(element: Element, name: str) -> datetime:
-    return datetime.fromtimestamp(Utils.parse_SAML_to_time(element.get(name)), UTC)
+def _with_drift(end: datetime) -> datetime:
+    try:
+        return end + DRIFT
+    except OverflowError as error:
+        raise Refused(Reason.TIMES, "no end") from error
 
 
 def _name_id(subject: Element, entity_id: str) -> str:

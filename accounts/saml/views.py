@@ -28,7 +28,7 @@ from accounts.saml.arrivals import hand_over, take_over, use_once
 from accounts.saml.checks import DRIFT, claims_in
 from accounts.saml.config import as_received, config_of, sp_config
 from accounts.saml.fresh import ASK_ANEW
-from accounts.saml.logout import answer_logout
+from accounts.saml.logout import end_everywhere, read_logout
 from accounts.saml.provider import SINCE, PortalSAMLProvider
 from accounts.saml.refusals import Reason, Refused
 from accounts.saml.trials import end_trial, trial_answered
@@ -109,7 +109,7 @@ def saml_finish(request: HttpRequest, provider: IdentityProvider) -> HttpRespons
         raise Refused(Reason.UNKNOWN_REQUEST) from error
     if SINCE in state and claims.authenticated_at + DRIFT < datetime.fromisoformat(state[SINCE]):
         raise Refused(Reason.NOT_ANEW)
-    use_once(claims, provider.slug, now)
+    use_once(claims.assertion_id, provider.slug, claims.valid_until, now)
     request.arrival = (claims, provider, now)  # type: ignore[attr-defined]
     login = saml.sociallogin_from_response(request, claims)
     login.state = state
@@ -121,13 +121,22 @@ def saml_finish(request: HttpRequest, provider: IdentityProvider) -> HttpRespons
 @_guarded
 @require_safe
 def saml_logout(request: HttpRequest, provider: IdentityProvider) -> HttpResponse:
-    """The identity provider ends the session that it began."""
+    """The identity provider ends the session that it began, or all that the person has.
+
+    Where none is left the answer is the same: else the provider's own logout would stop at the portal, and what it
+    began elsewhere would live on.
+    """
     session = request.session.get(SESSION_KEY, {})
-    ours = session if session.get("provider") == provider.slug else {}
-    address = answer_logout(request, provider, ours, timezone.now())
-    if ours:
+    is_its = session.get("provider") == provider.slug
+    now = timezone.now()
+    logout = read_logout(request, provider, now)
+    if is_its and not logout.is_of_all and not logout.is_of(session):
+        raise Refused(Reason.LOGOUT, "of another session")
+    if logout.is_of_all:
+        end_everywhere(provider, logout.name_id, now)
+    if is_its and logout.is_of(session):
         end_session(request)
-    return redirect(address or "sign-in")
+    return redirect(logout.answer or "sign-in")
 
 
 @require_safe

@@ -1,8 +1,10 @@
 """Reading of SAML documents, by absolute paths only: nothing is looked for anywhere in a document."""
 
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from lxml import etree
+from onelogin.saml2.utils import OneLogin_Saml2_Utils as Utils
 
 from accounts.saml.refusals import Reason, Refused
 
@@ -38,3 +40,11 @@ def text(element: Element) -> str:
     if any(not isinstance(child, etree._Comment | etree._ProcessingInstruction) for child in element):
         raise Refused(Reason.VALUES, "an element inside a value")
     return str(element.xpath("string()")).strip()
+
+
+def time(element: Element, name: str, reason: Reason) -> datetime:
+    """What the attribute says, in UTC, as SAML has all times. Raises Refused if it is none."""
+    try:
+        return datetime.fromtimestamp(Utils.parse_SAML_to_time(element.get(name)), UTC)
+    except Exception as error:  # the library raises whatever it likes
+        raise Refused(reason, f"{name} is no time") from error
