@@ -20,6 +20,7 @@ _PREFIX: Final = "hpp"
 _GLASS_PREFIX: Final = "hpb"
 _LOCAL: Final = "break-glass"
 """Followed by a blank, which no identity provider's slug holds: none of their people can be called so."""
+_LONGEST_ADDRESS: Final = 254
 _USES_APART: Final = timedelta(minutes=1)
 
 switching = Signal()
@@ -224,4 +225,4 @@ def _address(text: str) -> str:
         validate_email(text)
     except ValidationError:
         return ""
-    return text
+    return text if len(text) <= _LONGEST_ADDRESS else ""

@@ -16,6 +16,8 @@ _EMAIL: Final = (f"{_WS}/emailaddress", "email", "mail", "urn:oid:0.9.2342.19200
 _NAME: Final = (f"{_ENTRA}/identity/claims/displayname", "displayName", "name", "urn:oid:2.16.840.1.113730.3.1.241")
 _GIVEN: Final = (f"{_WS}/givenname", "givenName", "urn:oid:2.5.4.42")
 _FAMILY: Final = (f"{_WS}/surname", "surname", "sn", "urn:oid:2.5.4.4")
+_LONGEST_GROUP: Final = 200
+"""Characters. Nothing can be mapped to a longer one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Claims:
         is taken out of the last one must lose what it gave."""
         if OVERAGE in self.attributes:
             return None
-        return frozenset(value for value in self.attributes.get(attribute, ()) if value)
+        return frozenset(value for value in self.attributes.get(attribute, ()) if 0 < len(value) <= _LONGEST_GROUP)
 
     def _first(self, names: Iterable[str]) -> str:
         return next((value for name in names for value in self.attributes.get(name, ()) if value), "")

@@ -49,6 +49,9 @@ _BY_DETAIL: Final[dict[str, Promise]] = {
     "wrong issuer": _OF_ANOTHER,
     "assertion too early": _CLOCKS,
     "assertion expired": _CLOCKS,
+    "no attributestatement": _(
+        "It sends no attributes at all, not even an empty one for the groups. Map at least the e-mail address there."
+    ),
     "status code is not success": _(
         "It refused to sign you in. Are you, or is a group of yours, assigned to this application there?"
     ),

@@ -60,7 +60,7 @@ def sp_config(slug: str, *, signs_response: bool = True) -> dict[str, Any]:
         "signMetadata": has_key,
         "wantMessagesSigned": signs_response,
         "wantNameId": True,
-        "wantAttributeStatement": False,
+        "wantAttributeStatement": True,
         "allowRepeatAttributeName": True,
         "rejectDeprecatedAlgorithm": True,
         "requestedAuthnContext": False,

@@ -18,6 +18,7 @@ from accounts.saml.arrivals import use_once
 from accounts.saml.checks import DRIFT
 from accounts.saml.config import as_received, config_of, our_address
 from accounts.saml.refusals import Reason, Refused
+from accounts.saml.shape import RSA
 from accounts.saml.xml import Element, time
 
 
@@ -44,6 +45,8 @@ def read_logout(request: HttpRequest, provider: IdentityProvider, now: datetime)
     sent = request.GET.dict()
     if "SAMLResponse" in sent or not all(sent.get(name) for name in ("SAMLRequest", "Signature", "SigAlg")):
         raise Refused(Reason.LOGOUT, "not signed")
+    if sent["SigAlg"] not in RSA:
+        raise Refused(Reason.LOGOUT, "signed by another algorithm than SHA-256, SHA-384 or SHA-512 with RSA")
     _check_written(request)
     config = config_of(provider, now)
     received = as_received("saml-logout", provider.slug, get_data=sent)

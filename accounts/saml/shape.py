@@ -5,6 +5,12 @@ from typing import Final
 from accounts.saml.refusals import Reason, Refused
 from accounts.saml.xml import Element, children, named, only
 
+_MORE: Final = "http://www.w3.org/2001/04/xmldsig-more#"
+RSA: Final = {f"{_MORE}rsa-sha{bits}" for bits in (256, 384, 512)}
+"""How a provider may sign: what the library accepts besides can be forged, or is a secret that everybody knows."""
+_METHODS: Final = RSA | {f"{_MORE}ecdsa-sha{bits}" for bits in (256, 384, 512)}
+_XMLENC: Final = "http://www.w3.org/2001/04/xmlenc#"
+_DIGESTS: Final = {f"{_XMLENC}sha256", f"{_MORE}sha384", f"{_XMLENC}sha512"}
 _TRANSFORMS: Final = {
     "http://www.w3.org/2000/09/xmldsig#enveloped-signature",
     "http://www.w3.org/2001/10/xml-exc-c14n#",
@@ -25,7 +31,7 @@ def assertion_of(response: Element) -> Element:
     assertion = only(response, ".//saml:Assertion", Reason.SHAPE)
     if assertion.getparent() is not response:
         raise Refused(Reason.SHAPE, "the assertion is not the response's child")
-    ids = response.xpath("//@ID | //@Id | //@id")
+    ids = response.xpath("//@*[translate(local-name(), 'id', 'ID') = 'ID']")
     if len(ids) != len(set(ids)):
         raise Refused(Reason.SHAPE, "an ID twice")
     _check_signatures(response, assertion)
@@ -47,11 +53,19 @@ def _check_signatures(response: Element, assertion: Element) -> None:
 
 
 def _check_reference(signature: Element, parent: Element) -> None:
-    reference = only(signature, "ds:SignedInfo/ds:Reference", Reason.SIGNATURE_SHAPE)
+    info = only(signature, "ds:SignedInfo", Reason.SIGNATURE_SHAPE)
+    reference = only(info, "ds:Reference", Reason.SIGNATURE_SHAPE)
     if not parent.get("ID") or reference.get("URI") != f"#{parent.get('ID')}":
         raise Refused(Reason.SIGNATURE_SHAPE, "it does not cover its parent")
-    transforms = [each.get("Algorithm") for each in children(reference, "ds:Transforms/ds:Transform")]
-    if not set(transforms) <= _TRANSFORMS:
+    transforms = _algorithms(reference, "ds:Transforms/ds:Transform")
+    if not transforms <= _TRANSFORMS:
         raise Refused(Reason.SIGNATURE_SHAPE, "a transform that changes more than the signature")
     if children(signature, "ds:Object"):
         raise Refused(Reason.SIGNATURE_SHAPE, "an object in the signature")
+    methods, digests = _algorithms(info, "ds:SignatureMethod"), _algorithms(reference, "ds:DigestMethod")
+    if not (methods <= _METHODS and digests <= _DIGESTS):
+        raise Refused(Reason.SIGNATURE_SHAPE, "another algorithm than SHA-256, SHA-384 or SHA-512 with RSA or ECDSA")
+
+
+def _algorithms(parent: Element, path: str) -> set[str]:
+    return {each.get("Algorithm", "") for each in children(parent, path)}

@@ -63,6 +63,7 @@ def test_an_unsigned_response_has_its_own_advice(corp: Idp) -> None:
         ("wrong audience", "compare the entity ID and the ACS URL"),
         ("wrong issuer", "of another application"),
         ("assertion expired", "Compare both clocks"),
+        ("no attributestatement", "It sends no attributes at all"),
         ("status code is not success", "assigned to this application"),
         ("invalid signature", "the certificate that signs now"),
     ],

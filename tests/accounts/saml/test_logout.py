@@ -61,7 +61,9 @@ def query(key: str, document: str, *, kind: str = "SAMLRequest", algorithm: str 
         return signed
     context = xmlsec.SignatureContext()
     context.key = xmlsec.Key.from_memory(key, xmlsec.KeyFormat.PEM)
-    transform = xmlsec.Transform.RSA_SHA1 if algorithm == SHA_1 else xmlsec.Transform.RSA_SHA256
+    transform = (
+        xmlsec.Transform.RSA_SHA256 if algorithm == SHA_256 else xmlsec.Transform.RSA_SHA1
+    )  # what the library falls back to
     signature = base64.b64encode(context.sign_binary(signed.encode(), transform)).decode()
     return f"{signed}&Signature={quote(signature, safe='')}"
 
@@ -112,7 +114,12 @@ FORGED = {
     "of nobody at all": (lambda idp: of_all(idp, name=" "), "of nobody"),
     "not signed": (lambda idp: query("", request_of(idp)), "not signed"),
     "not signed, of all": (lambda idp: query("", request_of(idp, indexes=())), "not signed"),
-    "signed with SHA-1": (lambda idp: query(idp.key, request_of(idp), algorithm=SHA_1), "signature"),
+    "signed with SHA-1": (lambda idp: query(idp.key, request_of(idp), algorithm=SHA_1), "another algorithm"),
+    "signed in another way than said": (
+        lambda idp: query(idp.key, request_of(idp), algorithm=SHA_256.replace("#rsa", "#ecdsa")),
+        "another algorithm",
+    ),
+    "signed in an unknown way": (lambda idp: query(idp.key, request_of(idp), algorithm="x"), "another algorithm"),
     "signed by another algorithm than said": (lambda idp: asked(idp).replace("rsa-sha256", "rsa-sha512"), "signature"),
     "a response that nobody asked for": (
         lambda idp: query(idp.key, response_of(idp), kind="SAMLResponse"),
@@ -162,11 +169,11 @@ def test_a_key_of_somebody_else_ends_nothing(client: Client, corp: Idp, other: I
     [
         "",
         "SAMLRequest=",
-        "SAMLRequest=%25&SigAlg=x&Signature=y",
+        f"SAMLRequest=%25&SigAlg={quote(SHA_256, safe='')}&Signature=y",
         "SAMLRequest=abcd&SigAlg=x",
-        f"SAMLRequest={packed('not xml')}&SigAlg={quote(SHA_256)}&Signature=AAAA",
+        f"SAMLRequest={packed('not xml')}&SigAlg={quote(SHA_256, safe='')}&Signature=AAAA",
         f"SAMLRequest={packed('<!DOCTYPE r [<!ENTITY a b>]><r>&a;</r>')}&SigAlg=x&Signature=AAAA",
-        "SAMLRequest=%ff&SigAlg=%ff&Signature=%ff",
+        f"SAMLRequest=%ff&SigAlg={quote(SHA_256, safe='')}&Signature=%ff",
     ],
 )
 def test_what_is_no_request_ends_nothing(client: Client, corp: Idp, text: str) -> None:

@@ -11,7 +11,7 @@ from django.urls import reverse
 from accounts.models import IdpMembership, RequestCount, User
 from portal.models import AuditEvent
 from tests.accounts.saml.conftest import NOW
-from tests.accounts.saml.idp import Idp, metadata
+from tests.accounts.saml.idp import Idp, metadata, sent
 from tests.accounts.saml.journey import arrive, begin, people_in_sessions, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -37,9 +37,21 @@ def test_it_leads_to_the_page_that_was_asked_for(client: Client, corp: Idp) -> N
     assert sign_in(client, corp, "/search/?q=llm").url == "/search/?q=llm"
 
 
-@pytest.mark.parametrize("target", ["//evil.example", "https://evil.example/", "/\\evil.example", "javascript:1"])
+ELSEWHERE = ["//evil.example", "https://evil.example/", "/\\evil.example", "http:///evil.example", "javascript:1"]
+
+
+@pytest.mark.parametrize("target", ELSEWHERE)
 def test_no_other_site_is_led_to(client: Client, corp: Idp, target: str) -> None:
     assert sign_in(client, corp, target).url == "/"
+
+
+@pytest.mark.parametrize("target", [*ELSEWHERE, "/search/"])
+def test_what_came_beside_the_answer_leads_nowhere(client: Client, corp: Idp, target: str) -> None:
+    answer = sent(corp.signed(corp.response(begin(client, corp))))
+    posted = Client().post(corp.acs, {"SAMLResponse": answer, "RelayState": target})
+    assert posted.url == "/saml/corp/finish/"
+    client.cookies["saml-arrival"] = posted.cookies["saml-arrival"].value
+    assert client.get(posted.url).url == "/"
 
 
 def test_two_people_of_one_address_are_two(client: Client, corp: Idp) -> None:
