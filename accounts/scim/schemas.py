@@ -6,7 +6,8 @@ import scim2_models as scim
 from pydantic import Field, model_validator
 from scim2_models import CaseExact, ComplexAttribute, Mutability, Reference, Required, Resource, Uniqueness
 from scim2_models.resources.resource import AnyExtension
-from scim2_server.service import ScimService
+
+from accounts.scim.bounds import BoundedService
 
 MOST_AT_ONCE: Final = 200
 """Resources in one answer."""
@@ -105,7 +106,7 @@ _LENIENT: Final = scim.ScimPolicy(
 """As Entra speaks. What no schema declares is not kept."""
 
 PERSON: Final = User[EnterpriseUser]
-SERVICE: Final = ScimService(
+SERVICE: Final = BoundedService(
     scim.ScimProvider(
         [User, EnterpriseUser, Group],
         [scim.ResourceType.from_resource(PERSON), scim.ResourceType.from_resource(Group)],
