@@ -88,8 +88,7 @@ def _keep_group(groups: Groups, value: str, group: StoreGroup | None, known: Map
             groups.delete(row)
         return
     told = Group(external_id=value, display_name=group.name[:_LONGEST].strip() or value)
-    members = MemberChange()
-    members.replace(str(known[key].pk) for key in group.members if key in known)
+    members = MemberChange({known[key].user_id for key in group.members if key in known}, keeps_others=False)
     groups.change(row or groups.create(told), told, members)
 
 

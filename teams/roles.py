@@ -40,6 +40,11 @@ _HELD: Final = f"""
     FROM ({_OWNERS.format(whose="= %(user)s")}) AS owned
 """  # noqa: S608 (no part of it comes from outside)
 
+_GRANTS: Final = f"""
+    SELECT held.user_id, held.team_id, held.role, NULL AS cost_centre_id FROM ({HOLDERS}) AS held
+    UNION ALL SELECT owned.user_id, NULL, owned.role, owned.cost_centre_id FROM ({_OWNERS}) AS owned
+"""  # noqa: S608 (the same)
+
 _HOLDERS_OF: Final = f"""
     SELECT DISTINCT held.team_id, held.role, person.id, person.username, person.email
     FROM ({HOLDERS.format(whose="IS NOT NULL")}) AS held JOIN accounts_user AS person ON person.id = held.user_id
@@ -115,18 +120,16 @@ class Grant(NamedTuple):
 
 
 def grants_of(users: Collection[int] | None) -> set[Grant]:
-    """What these people, or all, hold now, of several roles in a team the strongest. Two queries, however many."""
+    """What these people, or all, hold now, of several roles in a team the strongest. One query, however many."""
     if users is not None and not users:
         return set()
     whose = "IS NOT NULL" if users is None else f"IN ({', '.join(str(int(key)) for key in users)})"
     with connection.cursor() as cursor:
-        cursor.execute(HOLDERS.format(whose=whose))
-        held = [Grant(*row) for row in cursor.fetchall()]
-        cursor.execute(_OWNERS.format(whose=whose))
-        owned = [Grant(user, None, role, centre) for user, centre, role in cursor.fetchall()]
-    held.sort(key=lambda grant: _STRENGTH.get(grant.role, 0))
-    in_teams = {(grant.user, grant.team): grant for grant in held if grant.team is not None}
-    return {*in_teams.values(), *(grant for grant in held if grant.team is None), *owned}
+        cursor.execute(_GRANTS.format(whose=whose))
+        found = [Grant(*row) for row in cursor.fetchall()]
+    found.sort(key=lambda grant: _STRENGTH.get(grant.role, 0))
+    in_teams = {(grant.user, grant.team): grant for grant in found if grant.team is not None}
+    return {*in_teams.values(), *(grant for grant in found if grant.team is None)}
 
 
 def read_roles(user: User) -> Roles:

@@ -11,7 +11,7 @@ from accounts.groups import regrouped
 from accounts.models import IdentityProvider, IdpGroup, IdpMembership, ScimGroup
 from accounts.scim.filters import NOBODY, Column, key_of, uuid_of
 from accounts.scim.member_changes import MemberChange
-from accounts.scim.members import change_members, members_of, put_in
+from accounts.scim.members import change_members, in_users, members_of, put_in
 from accounts.scim.schemas import Group, Member
 from portal import audit
 
@@ -48,7 +48,7 @@ class Groups:
         self._by = f"identity_provider/{provider.slug}"
 
     def rows(self) -> QuerySet[ScimGroup]:
-        return ScimGroup.objects.filter(provider=self._provider).select_related("group", "provider")
+        return ScimGroup.objects.filter(provider=self._provider).select_related("group")
 
     def resources(self, rows: Iterable[ScimGroup], *, whole: bool = True) -> list[Any]:
         """Without their members unless `whole`."""
@@ -58,27 +58,28 @@ class Groups:
 
     def create(self, told: Any) -> ScimGroup:
         """A group that sign-ins named already keeps who is in it: they know of its members, until SCIM tells."""
+        members = self.members(MemberChange(added=set(_ids(told))))
         row = ScimGroup(provider=self._provider, created_at=self._now)
         self._keep(row, told)
         row.save(force_insert=True)
-        change = MemberChange()
-        change.add(_ids(told))
-        change_members(row, change, self._now)
+        change_members(row, self._provider, members, self._now)
         self._record("idp_group.provisioned", row)
         return row
 
     def update(self, row: ScimGroup, told: Any) -> ScimGroup:
-        change = MemberChange()
-        change.replace(_ids(told))
-        return self.change(row, told, change)
+        return self.change(row, told, self.members(MemberChange(added=set(_ids(told)), keeps_others=False)))
 
-    def change(self, row: ScimGroup, told: Any, members: MemberChange) -> ScimGroup:
+    def members(self, change: MemberChange[str]) -> MemberChange[int]:
+        """Raises InvalidValueException for unknown people."""
+        return in_users(self._provider, change)
+
+    def change(self, row: ScimGroup, told: Any, members: MemberChange[int]) -> ScimGroup:
         """What is told but its members, and those as `members` says."""
         is_told_anew = (told.display_name, told.external_id or "") != (row.name, row.external_id)
         if is_told_anew:
             self._keep(row, told)
             self._record("idp_group.changed", row)
-        if change_members(row, members, self._now) or is_told_anew:
+        if change_members(row, self._provider, members, self._now) or is_told_anew:
             row.version, row.changed_at = row.version + 1, self._now
             row.save()
         return row
@@ -97,7 +98,9 @@ class Groups:
             raise InvalidValueException(detail="displayName is empty")
         if max(len(external_id), len(name), len(key_of(name))) > _LONGEST:
             raise InvalidValueException(detail=f"displayName and externalId have at most {_LONGEST} characters")
-        group, _ = IdpGroup.objects.get_or_create(provider=self._provider, value=external_id or str(row.pk))
+        group, _ = IdpGroup.objects.get_or_create(
+            provider=self._provider, value=external_id or str(row.pk), defaults={"name": name}
+        )
         if row.group_id not in (None, group.pk):
             self._move(row.group_id, group)
         row.group, row.external_id, row.name, row.name_key = group, external_id, name, key_of(name)

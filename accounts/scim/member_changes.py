@@ -2,41 +2,44 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from scim2_models import InvalidFilterException, InvalidPathException, InvalidValueException, PatchOp, PatchOperation
 from scim2_models.path import CompareOperator, Comparison, FilterNode, LogicalExpr, LogicalOperator, Path
 
 from accounts.scim.schemas import Group
 
+Key = TypeVar("Key", str, int)
+
 _MEMBERS: Final = ("members", f"{Group.__schema__}:members".lower())
 
 
 @dataclass(slots=True)
-class MemberChange:
-    """By SCIM ids. `keeps_others`: whether those that are not named stay."""
+class MemberChange(Generic[Key]):
+    """By SCIM ids, or by keys of Users. `keeps_others`: whether those that are not named stay."""
 
-    added: set[str] = field(default_factory=set)
-    removed: set[str] = field(default_factory=set)
+    added: set[Key] = field(default_factory=set)
+    removed: set[Key] = field(default_factory=set)
     keeps_others: bool = True
 
-    def add(self, ids: Iterable[str]) -> None:
+    def add(self, ids: Iterable[Key]) -> None:
         told = set(ids)
         self.added |= told
         self.removed -= told
 
-    def remove(self, ids: Iterable[str]) -> None:
+    def remove(self, ids: Iterable[Key]) -> None:
         told = set(ids)
         self.removed |= told
         self.added -= told
 
-    def replace(self, ids: Iterable[str]) -> None:
+    def replace(self, ids: Iterable[Key]) -> None:
         self.added, self.removed, self.keeps_others = set(ids), set(), False
 
 
-def split(patch: PatchOp[Group]) -> tuple[MemberChange, PatchOp[Group]]:
+def split(patch: PatchOp[Group]) -> tuple[MemberChange[str], PatchOp[Group]]:
     """What concerns members, and the rest. Raises SCIM's exceptions for what it cannot mean."""
-    change, rest = MemberChange(), []
+    change: MemberChange[str] = MemberChange()
+    rest = []
     for operation in patch.operations or []:
         if operation.path is None:
             value, members = _without_members(operation.value)
@@ -63,7 +66,7 @@ def _concerns_members(path: str) -> bool:
     return name.removesuffix(".value") in _MEMBERS or any(name.startswith(f"{each}.") for each in _MEMBERS)
 
 
-def _apply(change: MemberChange, operation: PatchOperation[Group]) -> None:
+def _apply(change: MemberChange[str], operation: PatchOperation[Group]) -> None:
     path = Path[Group](str(operation.path))
     is_removal = operation.op == PatchOperation.Op.remove
     if path.value_filter is not None:
@@ -80,7 +83,7 @@ def _apply(change: MemberChange, operation: PatchOperation[Group]) -> None:
         _put(change, operation, _ids(operation.value))
 
 
-def _put(change: MemberChange, operation: PatchOperation[Group], ids: list[str]) -> None:
+def _put(change: MemberChange[str], operation: PatchOperation[Group], ids: list[str]) -> None:
     if operation.op == PatchOperation.Op.add:
         change.add(ids)
     else:

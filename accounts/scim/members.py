@@ -6,7 +6,7 @@ from datetime import datetime
 from scim2_models import InvalidValueException
 
 from accounts.groups import AT_ONCE, parts, regrouped
-from accounts.models import IdpMembership, ScimGroup, ScimUser
+from accounts.models import IdentityProvider, IdpMembership, ScimGroup, ScimUser
 from accounts.scim.filters import uuid_of
 from accounts.scim.member_changes import MemberChange
 
@@ -20,17 +20,26 @@ def members_of(groups: Collection[ScimGroup]) -> dict[int, list[str]]:
     return found
 
 
-def change_members(group: ScimGroup, change: MemberChange, now: datetime) -> bool:
-    """Whether anything changed. The group's row must be locked. Raises InvalidValueException for unknown people.
+def in_users(provider: IdentityProvider, change: MemberChange[str]) -> MemberChange[int]:
+    """Whom the ids mean, asked before the group's row is locked, for which others wait. Raises InvalidValueException
+    for unknown people who are to be added."""
+    added = _known(provider, change.added)
+    if len(added) != len({uuid_of(each) for each in change.added}):
+        raise InvalidValueException(detail="members: there is no such User")
+    return MemberChange(added, _known(provider, change.removed), change.keeps_others)
+
+
+def change_members(group: ScimGroup, provider: IdentityProvider, change: MemberChange[int], now: datetime) -> bool:
+    """Whether anything changed. The group's row must be locked.
 
     People whom SCIM does not tell of are left alone: what a sign-in said of them holds."""
-    added, removed = _users(group, change.added), _known(group, change.removed)
+    added, removed = change.added, change.removed
     held = _held(group, added | removed if change.keeps_others else None)
     joining = {user for user in added if not held.get(user)}
     leaving = {user for user in held if user not in added and (user in removed or not change.keeps_others)}
     if not joining and not leaving:
         return False
-    with regrouped(sorted(joining | leaving), group.provider, now):
+    with regrouped(sorted(joining | leaving), provider, now):
         _write(group, joining, leaving)
     return True
 
@@ -47,19 +56,12 @@ def _held(group: ScimGroup, users: Collection[int] | None) -> dict[int, bool]:
     }
 
 
-def _users(group: ScimGroup, ids: Collection[str]) -> set[int]:
-    found = _known(group, ids)
-    if len(found) != len({uuid_of(each) for each in ids}):
-        raise InvalidValueException(detail="members: there is no such User")
-    return found
-
-
-def _known(group: ScimGroup, ids: Collection[str]) -> set[int]:
+def _known(provider: IdentityProvider, ids: Collection[str]) -> set[int]:
     keys = [key for key in map(uuid_of, ids) if key is not None]
     return {
         user
         for some in parts(keys)
-        for user in ScimUser.objects.filter(provider=group.provider, pk__in=some).values_list("user", flat=True)
+        for user in ScimUser.objects.filter(provider=provider, pk__in=some).values_list("user", flat=True)
     }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from scim2_models import (
@@ -34,6 +35,7 @@ class Storage(ScimStorage):
         self.groups = Groups(provider, now)
         self._kinds: dict[str, Any] = {"User": People(provider, now), "Group": self.groups}
         self._is_write = is_write
+        self._locked: dict[UUID, Any] = {}
 
     @contextmanager
     def operation(self) -> Iterator[None]:
@@ -45,13 +47,17 @@ class Storage(ScimStorage):
             raise UniquenessException from error
 
     def row(self, resource_type: ResourceType, resource_id: str) -> Any:
-        """Raises NotFoundException, also for what is another provider's."""
+        """Raises NotFoundException, also for what is another provider's. What is locked is read once."""
         rows, key = self._of(resource_type).rows(), uuid_of(resource_id)
+        if key in self._locked:
+            return self._locked[key]
         if self._is_write:
             rows = rows.select_for_update(of=("self",))
         found = rows.filter(pk=key).first() if key else None
         if found is None:
             raise NotFoundException(detail=f"There is no {resource_type.name} with this id")
+        if self._is_write:
+            self._locked[found.pk] = found
         return found
 
     def get(
@@ -108,10 +114,10 @@ class Handler(ScimHandler):
     ) -> Resource[Any]:
         if resource_type.name != "Group":
             return super().patch_resource(resource_type, resource_id, patch_op, conditions)
-        groups, row = self.storage.groups, self.storage.row(resource_type, resource_id)
+        groups, (change, rest) = self.storage.groups, split(patch_op)
+        members, row = groups.members(change), self.storage.row(resource_type, resource_id)
         group = groups.resources([row], whole=False)[0]
         self.service.check_preconditions(group, "PATCH", conditions)
-        members, rest = split(patch_op)
         rest.patch(group)
         return groups.resources([groups.change(row, group, members)], whole=False)[0]  # type: ignore[no-any-return]
 
