@@ -21,7 +21,6 @@ _GLASS_PREFIX: Final = "hpb"
 _LOCAL: Final = "break-glass"
 """Followed by a blank, which no identity provider's slug holds: none of their people can be called so."""
 _LONGEST_ADDRESS: Final = 254
-_USES_APART: Final = timedelta(minutes=1)
 
 switching = Signal()
 """Sent with `provider` before it is switched; receivers return what is called with `by` and `now` after it."""
@@ -103,12 +102,6 @@ def end_token(*, token: ApiToken, now: datetime) -> None:
     """By its person."""
     ApiToken.objects.filter(pk=token.pk).update(ended_at=now)
     _record("token.ended", token, now)
-
-
-def note_use(*, token: ApiToken, address: str, now: datetime) -> None:
-    """Written at most once a minute. Not audited: programs ask all day."""
-    if token.last_used_at is None or now - token.last_used_at >= _USES_APART:
-        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now, last_used_from=address)
 
 
 @transaction.atomic

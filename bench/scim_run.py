@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Any, Final
 
 import requests
@@ -36,13 +37,19 @@ class ScimClient:
     sessions: threading.local = field(default_factory=threading.local)
 
     def send(self, method: str, path: str, body: Any) -> Any:
-        """Raises AssertionError for whatever is not written."""
+        """As identity providers do: waits where it is told to. Raises AssertionError for whatever is not written."""
+        answer = self._ask(method, path, body)
+        while answer.status_code == HTTPStatus.TOO_MANY_REQUESTS:
+            time.sleep(int(answer.headers["Retry-After"]))
+            answer = self._ask(method, path, body)
+        assert answer.status_code in (201, 204), f"{answer.status_code}: {answer.text[:500]}"
+        return answer.json() if answer.content else None
+
+    def _ask(self, method: str, path: str, body: Any) -> requests.Response:
         session = getattr(self.sessions, "own", None) or requests.Session()
         session.trust_env, self.sessions.own = False, session
         headers = {"Authorization": f"Bearer {self.secret}", "Content-Type": "application/scim+json"}
-        answer = session.request(method, f"{self.web.address}/scim/v2{path}", json=body, headers=headers, timeout=120)
-        assert answer.status_code in (201, 204), f"{answer.status_code}: {answer.text[:500]}"
-        return answer.json() if answer.content else None
+        return session.request(method, f"{self.web.address}/scim/v2{path}", json=body, headers=headers, timeout=120)
 
     def patch(self, path: str, *operations: Any) -> None:
         self.send("PATCH", path, {"schemas": [PATCH], "Operations": list(operations)})

@@ -73,7 +73,7 @@ def break_glass(request: HttpRequest) -> HttpResponse:
     if not glasses.exists():
         raise Http404("Nobody is let in here now.")
     if request.method == "POST" and is_beyond(request, _GLASS_LIMIT, now):
-        return too_many(_GLASS_LIMIT)
+        return too_many(_GLASS_LIMIT, now)
     glass = glasses.filter(digest=digest(request.POST.get("password", "").strip())).first()
     if glass and use_glass(glass=glass, address=address_of(request), now=now):
         login(request, glass.user, backend=_BACKEND)

@@ -5,6 +5,7 @@ from uuid import uuid4
 from django.db import models
 from django.db.models import Q
 
+from accounts.models.bearer import Bearer
 from accounts.models.identity import IdentityProvider, IdpGroup
 from accounts.models.people import User
 
@@ -14,20 +15,18 @@ class ScimCredentialQuerySet(models.QuerySet["ScimCredential"]):
         return self.filter(ended_at__isnull=True, expires_at__gt=now)
 
 
-class ScimCredential(models.Model):
-    """A secret with which one identity provider writes its people and groups; kept as a digest alone."""
+class ScimCredential(Bearer):
+    """A secret with which one identity provider writes its people and groups. `made_by`: a username, or the command;
+    empty where nobody knows."""
 
     class Scope(models.TextChoices):
         READ = "read"
         WRITE = "write"
 
     provider = models.ForeignKey(IdentityProvider, models.CASCADE, related_name="scim_credentials")
-    digest = models.CharField(max_length=64, unique=True)
     scope = models.CharField(max_length=10, choices=Scope.choices)
     created_at = models.DateTimeField()
-    expires_at = models.DateTimeField()
-    ended_at = models.DateTimeField(null=True, blank=True)
-    last_used_at = models.DateTimeField(null=True, blank=True)
+    made_by = models.CharField(max_length=150, blank=True)
 
     objects: ClassVar = ScimCredentialQuerySet.as_manager()
 

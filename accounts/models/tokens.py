@@ -6,6 +6,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from accounts.models.bearer import Bearer
 from accounts.models.people import User
 
 
@@ -28,18 +29,13 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
         return self.kept().filter(expires_at__gt=now, user__archived_at__isnull=True)
 
 
-class ApiToken(models.Model):
-    """A secret by which a program asks as a person; only its digest is stored. `scopes`: a list of Scope."""
+class ApiToken(Bearer):
+    """A secret by which a program asks as a person. `scopes`: a list of Scope."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=60)
-    digest = models.CharField(max_length=64, unique=True)
     scopes = models.JSONField()
     made_at = models.DateTimeField()
-    expires_at = models.DateTimeField()
-    ended_at = models.DateTimeField(null=True, blank=True)
-    last_used_at = models.DateTimeField(null=True, blank=True)
-    last_used_from = models.GenericIPAddressField(null=True, blank=True)
 
     objects: ClassVar = ApiTokenQuerySet.as_manager()
 

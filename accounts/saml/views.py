@@ -55,7 +55,7 @@ def _guarded(view: View, *, while_tried: bool = False) -> View:
         if not provider.enabled and not (while_tried and provider.trials.open(now).exists()):
             raise Http404
         if is_beyond(request, limit, now):
-            return too_many(limit)
+            return too_many(limit, now)
         try:
             return view(request, provider)
         except Refused as refused:

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
-from django.db.models import Q
 
 from accounts.bearer import digest, new_secret
 from accounts.models import IdentityProvider, ScimCredential
@@ -12,7 +11,6 @@ from portal import audit
 
 _PREFIX: Final = "scim"
 _AT_ONCE: Final = 2
-_NOTED_EVERY: Final = timedelta(minutes=1)
 
 
 class TooMany(Exception):
@@ -29,7 +27,7 @@ def make_credential(
         raise TooMany
     secret = new_secret(_PREFIX)
     made: ScimCredential = provider.scim_credentials.create(
-        digest=digest(secret), scope=scope, created_at=now, expires_at=now + valid
+        digest=digest(secret), scope=scope, created_at=now, made_by=by, expires_at=now + valid
     )
     audit.record("scim_credential.made", target=_target(made), by=by, now=now, scope=scope)
     return made, secret
@@ -44,12 +42,9 @@ def end_credential(*, credential: ScimCredential, by: str, now: datetime) -> Non
 
 
 def credential_of(secret: str, now: datetime) -> ScimCredential | None:
-    """The one in force that the secret is of; notes within a minute that it was used."""
-    in_force = ScimCredential.objects.in_force(now).select_related("provider")
+    """The one in force that the secret is of."""
+    in_force = ScimCredential.objects.in_force(now).select_related("provider").defer("provider__metadata")
     found: ScimCredential | None = in_force.filter(digest=digest(secret)).first() if secret else None
-    if found is not None and (found.last_used_at is None or found.last_used_at <= now - _NOTED_EVERY):
-        noted_before = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - _NOTED_EVERY)
-        ScimCredential.objects.filter(noted_before, pk=found.pk).update(last_used_at=now)
     return found
 
 

@@ -1,6 +1,7 @@
 """SCIM over HTTP: who asks is decided here, what is asked by the SCIM server."""
 
 import json
+from datetime import datetime
 from http import HTTPStatus
 from typing import Final
 
@@ -22,8 +23,8 @@ from scim2_models import (
 from scim2_server.requests import ScimRequest
 from scim2_server.responses import ScimResponse
 
-from accounts.bearer import shown_secret
-from accounts.limits import Limit, is_beyond
+from accounts.bearer import note_use, shown_secret
+from accounts.limits import Limit, address_of, is_beyond, is_beyond_by
 from accounts.models import ScimCredential
 from accounts.scim.credentials import credential_of
 from accounts.scim.schemas import SERVICE
@@ -32,13 +33,21 @@ from accounts.scim.storage import Handler, Storage
 log = structlog.get_logger(__name__)
 
 _WRONG: Final = Limit("scim_wrong", 30)
+_RIGHT: Final = Limit("scim", 1000, seconds=10)
+"""Of one secret. Entra ID sends 25 a second."""
 _READS: Final = ("GET", "HEAD")
 _NULL: Final = b"\\u0000"
 
 
 class _TooMany(SCIMException):
+    """`wait`: seconds until some are answered again."""
+
     status = HTTPStatus.TOO_MANY_REQUESTS
-    _default_detail = "Too many requests with a wrong secret"
+    _default_detail = "Too many requests. Try again later."
+
+    def __init__(self, wait: int) -> None:
+        super().__init__()
+        self.wait = wait
 
 
 @csrf_exempt
@@ -47,6 +56,9 @@ def scim(request: HttpRequest, path: str = "") -> HttpResponse:
     """Every address under /scim/v2/. Whatever happens is told in SCIM's way."""
     try:
         answer = _answer(request, path)
+    except _TooMany as error:
+        answer = SERVICE.error_response(error)
+        answer.headers["Retry-After"] = str(error.wait)
     except SCIMException as error:
         answer = SERVICE.error_response(error)
     except RecursionError:
@@ -61,14 +73,23 @@ def scim(request: HttpRequest, path: str = "") -> HttpResponse:
 
 def _answer(request: HttpRequest, path: str) -> ScimResponse:
     now = timezone.now()
-    credential = credential_of(shown_secret(request), now)
-    if credential is None:
-        raise _TooMany if is_beyond(request, _WRONG, now) else UnauthorizedException
+    credential = _credential(request, now)
     is_write = request.method not in _READS and not path.endswith(".search")
     if is_write and credential.scope != ScimCredential.Scope.WRITE:
         raise ForbiddenException(detail="This secret is for reading")
     storage = Storage(credential.provider, now, is_write=is_write)
     return Handler(SERVICE, storage).handle(_asked(request, path))
+
+
+def _credential(request: HttpRequest, now: datetime) -> ScimCredential:
+    """Raises SCIM's exceptions for a wrong secret, and for one that is shown too often."""
+    found = credential_of(shown_secret(request), now)
+    if found is None:
+        raise _TooMany(_WRONG.seconds_left(now)) if is_beyond(request, _WRONG, now) else UnauthorizedException
+    if is_beyond_by(found.pk, _RIGHT, now):
+        raise _TooMany(_RIGHT.seconds_left(now))
+    note_use(found, address_of(request), now)
+    return found
 
 
 def _asked(request: HttpRequest, path: str) -> ScimRequest:

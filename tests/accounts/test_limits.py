@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 
-from accounts.limits import Limit, address_of, is_beyond, too_many
+from accounts.limits import Limit, address_of, is_beyond, is_beyond_by, too_many
 from accounts.models import RequestCount
 from accounts.tasks import read_providers
 
@@ -58,6 +58,11 @@ def test_version_4_through_a_socket_of_version_6_counts_apart() -> None:
     assert address_of(asked("::ffff:192.0.2.1")) == "192.0.2.1"
 
 
+def test_secrets_count_apart_whatever_address_shows_them() -> None:
+    found = [is_beyond_by(key, LIMIT, NOW) for key in (1, 1, 2, 1, 1)]
+    assert found == [False, False, False, True, True]
+
+
 def test_an_address_has_no_zone() -> None:
     assert address_of(asked("fe80::1%eth0")) == "fe80::1"
 
@@ -69,8 +74,9 @@ def test_it_costs_one_statement() -> None:
 
 
 def test_the_answer_says_when_to_try_again() -> None:
-    answer = too_many(Limit("knock", 2, 600))
-    assert (answer.status_code, answer["Retry-After"]) == (429, "600")
+    for later, left in ((0, "600"), (599, "1"), (599.5, "1"), (600, "600")):
+        answer = too_many(Limit("knock", 2, 600), NOW + timedelta(seconds=later))
+        assert (answer.status_code, answer["Retry-After"]) == (429, left)
 
 
 def test_counts_of_windows_that_are_over_are_cleaned() -> None:

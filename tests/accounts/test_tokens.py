@@ -147,8 +147,33 @@ def test_where_no_sign_in_is_needed_no_token_is_looked_at(people: People) -> Non
 
 def test_errors_come_without_a_page(people: People) -> None:
     answer = ask(made(people.member), "/teams/vision/workloads.csv")
-    assert (answer.status_code, answer.text, answer["Content-Type"]) == (404, "Not Found\n", "text/plain")
+    assert told(answer) == (404, {"error": "Not Found"})
     assert not answer.cookies
+
+
+def told(answer: Any) -> tuple[int, Any]:
+    assert answer["Content-Type"] == "application/json"
+    return answer.status_code, answer.json()
+
+
+@pytest.mark.parametrize("url", ["/nothing/", "/teams/research/nothing", "/saml/nobody/metadata/"])
+def test_an_address_that_is_not_there_is_told_without_a_page(people: People, url: str) -> None:
+    for secret in (made(people.member), "hpp_x"):
+        assert told(ask(secret, url)) == (404, {"error": "Not Found"})
+    assert ask("", url)["Content-Type"].startswith("text/html"), "to people with a page"
+
+
+def test_every_refusal_is_told_without_a_page(people: People) -> None:
+    assert told(ask("hpp_x")) == (401, {"error": "invalid_token"})
+    assert told(ask(made(people.member, Scope.QUOTA))) == (403, {"error": "insufficient_scope"})
+    assert told(ask(made(people.stranger), "/platform/workloads.csv")) == (403, {"error": "Forbidden"})
+    answer = ask(made(people.member), "/sign-in/as/")
+    assert (told(answer), answer["Allow"]) == ((405, {"error": "Method Not Allowed"}), "POST")
+
+
+def test_a_missing_slash_is_added_for_programs_too(people: People) -> None:
+    answer = ask(made(people.member), "/teams/research/workloads")
+    assert (answer.status_code, answer["Location"]) == (301, "/teams/research/workloads/")
 
 
 def test_last_use_is_written_once_a_minute(people: People, clock: Any) -> None:
@@ -166,13 +191,27 @@ def test_a_refused_use_is_none(people: People) -> None:
     assert ApiToken.objects.get().last_used_at is None
 
 
-def test_wrong_tokens_are_limited_and_right_ones_are_not(people: People) -> None:
+def test_wrong_tokens_are_limited_by_address_and_right_ones_are_not(people: People) -> None:
     secret = made(people.member)
     assert wrong(ask("hpp_x"))
     RequestCount.objects.update(count=29)
     assert wrong(ask("hpp_x"))
-    assert ask("hpp_x").status_code == 429
+    answer = ask("hpp_x")
+    assert (told(answer), answer["Retry-After"]) == ((429, {"error": "Too Many Requests"}), "60")
     assert ask(secret).status_code == 200
+
+
+def test_each_token_is_limited_by_itself(people: People, clock: Any) -> None:
+    busy, other = made(people.member), made(people.member)
+    assert ask(busy).status_code == 200
+    RequestCount.objects.update(count=599)
+    clock.shift(timedelta(seconds=48))
+    assert ask(busy).status_code == 200
+    answer = ask(busy, REMOTE_ADDR="127.0.0.2")
+    assert (told(answer), answer["Retry-After"]) == ((429, {"error": "Too Many Requests"}), "12")
+    assert ask(other).status_code == 200
+    clock.shift(timedelta(seconds=12))
+    assert ask(busy).status_code == 200
 
 
 def test_cookies_of_sessions_are_not_made_by_tokens(people: People) -> None:

@@ -1,10 +1,12 @@
 """The command that makes and ends SCIM's secrets."""
 
 from datetime import timedelta
+from importlib import import_module
 from io import StringIO
 
 import pytest
 import time_machine
+from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
@@ -48,7 +50,7 @@ def test_a_list_of_none_says_so() -> None:
     assert run("list", "corp") == "corp has none in force."
 
 
-def test_the_last_use_is_noted_within_a_minute(corp: Scim) -> None:
+def test_the_last_use_is_noted_within_a_minute_with_where_it_came_from(corp: Scim) -> None:
     assert "used never" in run("list", "corp")
     with time_machine.travel(timezone.now() + timedelta(minutes=5), tick=False):
         first = timezone.now()
@@ -60,6 +62,7 @@ def test_the_last_use_is_noted_within_a_minute(corp: Scim) -> None:
         corp.get("/Users")
     assert ScimCredential.objects.get().last_used_at == first + timedelta(seconds=60)
     assert f"used {first:%Y-%m-%d}" in run("list", "corp")
+    assert ScimCredential.objects.get().last_used_from == "127.0.0.1"
 
 
 @pytest.mark.parametrize("arguments", [("make", "nobody"), ("end", "corp", "99"), ("make", "corp", "--days", "0")])
@@ -74,3 +77,10 @@ def test_another_providers_secret_is_not_ended(corp: Scim) -> None:
     with pytest.raises(CommandError):
         run("end", "other", str(ScimCredential.objects.get().pk))
     assert corp.get("/Users").status_code == 200
+
+
+def test_who_made_earlier_ones_is_told_by_the_audit_trail(corp: Scim) -> None:
+    run("make", "corp")
+    ScimCredential.objects.update(made_by="")
+    import_module("accounts.migrations.0009_bearers").tell_who_made_them(apps, None)
+    assert set(ScimCredential.objects.values_list("made_by", flat=True)) == {"manage.py"}

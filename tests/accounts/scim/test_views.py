@@ -8,7 +8,7 @@ import time_machine
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import ScimCredential
+from accounts.models import RequestCount, ScimCredential, User
 from accounts.scim import views
 from tests.accounts.scim.client import GROUP, LIST, PATCH, USER, Scim, person, scim_of
 
@@ -30,10 +30,30 @@ def test_nobody_is_told_anything_without_a_secret(corp: Scim) -> None:
 
 def test_wrong_secrets_are_slowed_down_and_right_ones_are_not(corp: Scim, monkeypatch: Any) -> None:
     monkeypatch.setattr(views, "_WRONG", views.Limit("scim_wrong", 3))
-    with time_machine.travel(timezone.now(), tick=False):
-        statuses = [wrong(corp, "scim_x").get("/Users").status_code for _ in range(5)]
-        assert statuses == [401, 401, 401, 429, 429]
+    with time_machine.travel(timezone.now().replace(second=20, microsecond=0), tick=False):
+        answers = [wrong(corp, "scim_x").get("/Users") for _ in range(5)]
+        assert [each.status_code for each in answers] == [401, 401, 401, 429, 429]
+        assert answers[-1]["Retry-After"] == "40"
         assert corp.get("/Users").status_code == 200
+
+
+def test_a_secret_that_is_shown_too_often_waits_and_others_do_not(corp: Scim, other: Scim) -> None:
+    with time_machine.travel(timezone.now().replace(second=20, microsecond=0), tick=False) as clock:
+        assert corp.post("/Users", person("ana")).status_code == 201
+        RequestCount.objects.update(count=999)
+        clock.shift(timedelta(seconds=7))
+        assert corp.get("/Users").status_code == 200
+        answer = corp.post("/Users", person("bia"))
+        assert (answer.status_code, answer["Retry-After"]) == (429, "3")
+        assert other.get("/Users").status_code == 200
+        assert scim_of(corp.provider).get("/Users").status_code == 200
+        assert not User.objects.filter(username="corp:oid-bia").exists()
+        clock.shift(timedelta(seconds=3))
+        assert corp.post("/Users", person("bia")).status_code == 201
+
+
+def test_far_more_than_entra_sends_is_answered() -> None:
+    assert views._RIGHT.most / views._RIGHT.seconds >= 4 * 25
 
 
 def test_a_secret_that_has_expired_or_was_ended_is_a_wrong_one(corp: Scim) -> None:
