@@ -7,8 +7,10 @@ from urllib.parse import urlsplit
 
 import yaml
 from kubernetes.client import Configuration
-from kubernetes.config import ConfigException, load_incluster_config, load_kube_config
+from kubernetes.config import ConfigException, load_incluster_config
+from kubernetes.config.kube_config import KubeConfigLoader
 
+from gateways.credential_plugins import CredentialPlugin, renew
 from gateways.eks import eks_configuration
 from gateways.errors import ConfigurationError
 
@@ -50,14 +52,20 @@ def _load_in_cluster(made: Configuration) -> None:
 
 
 def _load_kubeconfig(made: Configuration, path: str, context: str) -> None:
-    user = _user_of(_read_kubeconfig(path), path, context)
+    content, folder = _read_kubeconfig(path), os.path.dirname(os.path.abspath(path))
+    cluster, user = _chosen(content, path, context)
+    entry = user.pop("exec", None)
+    plugin = None if entry is None else CredentialPlugin(entry if isinstance(entry, dict) else {}, cluster, folder)
+    credential = plugin.ask() if plugin else None
+    user.update(credential.user if credential else {})
     try:
-        load_kube_config(path, context or None, made, persist_config=False)  # type: ignore[no-untyped-call]
+        loader = KubeConfigLoader(content, context or None, config_base_path=folder)  # type: ignore[no-untyped-call]
+        loader.load_and_set(made)  # type: ignore[no-untyped-call]
     except Exception:
         # The client's own messages may quote the user's entry, token and all: they are not passed on.
         raise ConfigurationError(f"the kubeconfig {path} cannot be used: a file or field it needs is missing") from None
-    if "exec" in user and not made.api_key and not made.cert_file:
-        raise ConfigurationError(f"the credential plugin of the kubeconfig {path} gave no token")
+    if plugin and credential:
+        renew(made, plugin, credential)
 
 
 def _read_kubeconfig(path: str) -> dict[str, Any]:
@@ -75,16 +83,18 @@ def _read_kubeconfig(path: str) -> dict[str, Any]:
     return content
 
 
-def _user_of(content: dict[str, Any], path: str, context: str) -> dict[str, Any]:
-    """The user entry that the context names; empty without one. Raises ConfigurationError."""
+def _chosen(content: dict[str, Any], path: str, context: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The cluster's and the user's entry that the context names; without a user that is empty. Raises
+    ConfigurationError."""
     name = context or content.get("current-context")
     if not name:
         raise ConfigurationError(f"the kubeconfig {path} names no current context, and none was chosen")
     chosen = _entry(content, "contexts", "context", name, path)
-    if not _entry(content, "clusters", "cluster", chosen.get("cluster"), path).get("server"):
+    cluster = _entry(content, "clusters", "cluster", chosen.get("cluster"), path)
+    if not cluster.get("server"):
         raise ConfigurationError(f"the kubeconfig {path} names no server for the cluster {chosen['cluster']!r}")
     user = chosen.get("user")
-    return _entry(content, "users", "user", user, path) if user else {}
+    return cluster, _entry(content, "users", "user", user, path) if user else {}
 
 
 def _entry(content: dict[str, Any], section: str, field: str, name: object, path: str) -> dict[str, Any]:
