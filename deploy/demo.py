@@ -40,7 +40,7 @@ _INTERRUPTED = 130  # Ctrl-C is how the demo is meant to end
 _CLUSTER = "cluster"
 _PAST = "past"  # the only process that may end before the others
 _CLUSTER_AFTER = 7.0  # seconds; the emulator must save before everything is killed
-_KILLED_AFTER = 10  # seconds; Celery's pool takes up to four on a busy machine
+_KILLED_AFTER = 10  # seconds
 
 
 def main() -> int:
@@ -131,7 +131,7 @@ def supervise(cluster: str, kubeconfig: Path, port: int, environment: dict[str, 
     commands = {
         _CLUSTER: f"exec {python} {arguments}",
         "web": f"exec {python} -m gunicorn --config deploy/gunicorn.conf.py --log-level warning",
-        "worker": f"{after_cluster} -m celery --app portal worker --concurrency 2 --loglevel WARNING",
+        "worker": f"{after_cluster} -m celery --app portal worker --pool solo --loglevel WARNING",
         "beat": f"{after_cluster} -m celery --app portal beat --loglevel WARNING",
         "watcher": f"{after_cluster} manage.py watch_clusters",
     }

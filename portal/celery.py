@@ -48,7 +48,7 @@ if settings.CELERY_BROKER_URL.startswith("filesystem"):
     TRANSPORT_ALIASES["filesystem"] = "portal.folder_broker:Transport"  # kombu's own reads files half written
     folder = settings.BROKER_DIR / "queue"
     folder.mkdir(parents=True, exist_ok=True)
-    app.conf.broker_transport_options = {"folder": str(folder), "polling_interval": 0.2, "longest_wait": 0.2}
+    app.conf.broker_transport_options = {"folder": str(folder), "polling_interval": 0.2}
     app.conf.worker_enable_remote_control = False  # it needs messages to everybody, which a folder has not
 else:
     app.conf.broker_transport_options = {"visibility_timeout": 900}

@@ -3,10 +3,10 @@
 A name ending in .msg appears only when its message is whole; bindings are declared anew by every process.
 """
 
-import math
 import os
 import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty
 from typing import Any
@@ -59,23 +59,24 @@ class Channel(virtual.Channel):
 
 
 class Transport(virtual.Transport):
-    """For kombu connections; the bindings are this process's own.
-
-    Option `longest_wait`, in seconds: a wait for messages ends after it, whatever timeout was asked for. A worker looks
-    only between two waits whether it is to end, and Celery's take two seconds.
-    """
+    """For kombu connections; the bindings are this process's own. A worker's event loop looks into the folder: waiting
+    there instead, as virtual transports do, a worker ends seconds after it was told to."""
 
     Channel = Channel
     default_port = 0
     driver_type = driver_name = "folder"
     state = virtual.BrokerState()
+    implements = virtual.Transport.implements.extend(asynchronous=True)
 
-    def __init__(self, client: Any, **kwargs: Any) -> None:
-        super().__init__(client, **kwargs)
-        self.longest_wait: float = client.transport_options.get("longest_wait", math.inf)
+    def register_with_event_loop(self, connection: Any, loop: Any) -> None:
+        loop.call_repeatedly(self.polling_interval, self._take)
 
-    def drain_events(self, connection: Any, timeout: float | None = None, **kwargs: Any) -> None:
-        super().drain_events(connection, min(timeout or math.inf, self.longest_wait))
+    def _take(self) -> None:
+        """Deliver what waits, as far as the consumers want more."""
+        take = self.cycle.get  # type: ignore[union-attr]
+        with suppress(Empty):
+            while True:
+                take(self._deliver)
 
     def driver_version(self) -> str:
         return "1"
