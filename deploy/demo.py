@@ -15,6 +15,7 @@ import socket
 import sys
 import threading
 import time
+import traceback
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -24,7 +25,6 @@ from typing import IO, Any
 import django
 import honcho.manager
 from django.core.management import call_command
-from django.db import DatabaseError
 from honcho.manager import Manager
 from honcho.process import Process
 
@@ -36,6 +36,8 @@ CLUSTERS = {
     "kueue": "-m tests.cluster --moving --kubeconfig {kubeconfig}",
 }
 FIRST_PORT = 8000
+_PORTS = 50  # so many are tried
+_LAST_PORT = 65535 - _PORTS
 _INTERRUPTED = 130  # Ctrl-C is how the demo is meant to end
 _CLUSTER = "cluster"
 _PAST = "past"  # the only process that may end before the others
@@ -47,15 +49,28 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cluster", choices=CLUSTERS, default="emulator")
     cluster = parser.parse_args().cluster
-    VAR.mkdir(parents=True, exist_ok=True)
-    held = hold(VAR / "demo.lock")
     kubeconfig = VAR / f"{cluster}.kubeconfig"
-    kubeconfig.unlink(missing_ok=True)  # processes that need the cluster wait until it is written again
-    port = free_port(int(os.environ.get("PORT", FIRST_PORT)))
-    environment = demo_environment(port, kubeconfig)
-    prepare(environment)
+    with told_in_a_sentence():
+        VAR.mkdir(parents=True, exist_ok=True)
+        held = hold(VAR / "demo.lock")
+        kubeconfig.unlink(missing_ok=True)  # processes that need the cluster wait until it is written again
+        port = free_port(wanted_port())
+        environment = demo_environment(port, kubeconfig)
+        prepare(environment)
     with held:
         return supervise(cluster, kubeconfig, port, environment)
+
+
+@contextlib.contextmanager
+def told_in_a_sentence() -> Iterator[None]:
+    """What keeps the demo from starting and is not its fault ends it without a traceback."""
+    sys.path.insert(0, str(ROOT))
+    from portal.outages import told
+
+    try:
+        yield
+    except Exception as error:
+        raise SystemExit(told(error) or traceback.format_exc()) from None
 
 
 def hold(path: Path) -> IO[str]:
@@ -69,9 +84,16 @@ def hold(path: Path) -> IO[str]:
     return lock
 
 
+def wanted_port() -> int:
+    text = os.environ.get("PORT", "") or str(FIRST_PORT)
+    if not (text.isascii() and text.isdecimal() and 0 < int(text) <= _LAST_PORT):
+        raise SystemExit(f"PORT is {text!r}; it must be a number from 1 to {_LAST_PORT}.")
+    return int(text)
+
+
 def free_port(first: int) -> int:
     """The first free loopback port from `first` on."""
-    for port in range(first, first + 50):
+    for port in range(first, first + _PORTS):
         with socket.socket() as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -81,7 +103,7 @@ def free_port(first: int) -> int:
             if port != first:
                 print(f"Port {first} is taken; using {port}.", flush=True)
             return port
-    raise SystemExit(f"No free port from {first} to {first + 49}. Set PORT to another number.")
+    raise SystemExit(f"No free port from {first} to {first + _PORTS - 1}. Set PORT to another number.")
 
 
 def demo_environment(port: int, kubeconfig: Path) -> dict[str, str]:
@@ -102,7 +124,7 @@ def demo_environment(port: int, kubeconfig: Path) -> dict[str, str]:
 def kept(name: str, secret: str) -> str:
     """The file of a secret: as it was, or made of this one."""
     path = VAR / name
-    if not path.exists():
+    if not path.exists() or not path.stat().st_size:  # empty where the disk was full
         path.touch(mode=0o600)
         path.write_text(secret)
     return str(path)
@@ -111,15 +133,8 @@ def kept(name: str, secret: str) -> str:
 def prepare(environment: dict[str, str]) -> None:
     """Database, static files and teams, in this process: starting Python three times would take seconds."""
     os.environ.update(environment, DJANGO_SETTINGS_MODULE="portal.settings")
-    sys.path.insert(0, str(ROOT))
     django.setup()
-    try:
-        call_command("migrate", verbosity=0)
-    except DatabaseError as error:
-        told = (
-            f"The demo's database {VAR}/portal.sqlite3 cannot be used: {error}. Move it away; a new one is made then."
-        )
-        raise SystemExit(told) from None
+    call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
     call_command("import_setup", str(ROOT / "deploy/demo.yaml"))
 

@@ -2,9 +2,12 @@
 
 import os
 import shutil
+import sys
 import tempfile
+from importlib import import_module
 from itertools import count
 
+from django.core.exceptions import ImproperlyConfigured
 from prometheus_client import values
 
 from portal.env import env_int, env_str
@@ -24,7 +27,12 @@ forwarder_headers = ""  # nobody in front may say under which path the portal st
 
 
 def on_starting(server):
-    """The processes count requests in files of one folder; whichever is asked for the metrics adds them up."""
+    """Wrong settings end it at once, where each process would fail with a traceback of its own. The processes count
+    requests in files of one folder; whichever is asked for the metrics adds them up."""
+    try:
+        import_module("portal.settings")
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="portal-metrics-")
 
 

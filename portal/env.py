@@ -4,10 +4,13 @@ import os
 from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
+import dj_database_url
 from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
+_DATABASES = ("postgres", "postgresql", "sqlite")
 _WORDS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
 
 
@@ -97,3 +100,17 @@ def env_keys(name: str) -> list[str]:
         except ValueError as error:
             raise ImproperlyConfigured(f"{name}: key {number} is no Fernet key (32 bytes, base64url).") from error
     return keys
+
+
+def env_database(name: str, default: str) -> dict[str, Any]:
+    """Django's settings of the database at an address, from the variable or the file that NAME_FILE gives."""
+    try:
+        parsed: dict[str, Any] = dict(dj_database_url.parse(env_url(name, _DATABASES, default)))
+    except ValueError:
+        parsed = {}
+    if not parsed.get("NAME"):
+        raise ImproperlyConfigured(
+            f"{name} is no whole address of a database, such as postgres://user:password@host:5432/name. What is no "
+            "letter or digit in the password is written as %XX."
+        )
+    return parsed

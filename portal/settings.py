@@ -4,12 +4,22 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from portal import logs
-from portal.env import env_address, env_bool, env_choice, env_int, env_keys, env_list, env_secret, env_str, env_url
+from portal.env import (
+    env_address,
+    env_bool,
+    env_choice,
+    env_database,
+    env_int,
+    env_keys,
+    env_list,
+    env_secret,
+    env_str,
+    env_url,
+)
 from portal.languages import languages_in
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -145,10 +155,7 @@ if bool(SAML_KEY) != bool(SAML_CERTIFICATE):
     raise ImproperlyConfigured("PORTAL_SAML_KEY and PORTAL_SAML_CERTIFICATE belong together: set both or none.")
 
 # Database
-DATABASE_URL = env_url(
-    "PORTAL_DATABASE_URL", ("postgres", "postgresql", "sqlite"), f"sqlite:///{VAR_DIR}/portal.sqlite3"
-)
-DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL)}
+DATABASES: dict[str, Any] = {"default": env_database("PORTAL_DATABASE_URL", f"sqlite:///{VAR_DIR}/portal.sqlite3")}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = {

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import include, path
@@ -10,12 +11,18 @@ from django.urls import include, path
 from tests.pages.reading import steady
 from tests.people import People
 
+NEEDING_ROWS = ("Session", "Login", "Authentication", "Csrf", "Locale", "zones", "tokens")
+
 
 def broken(request: HttpRequest) -> HttpResponse:
     raise ZeroDivisionError("with a secret")
 
 
-urlpatterns = [path("broken/", broken), path("", include("portal.urls"))]
+def without_database(request: HttpRequest) -> HttpResponse:
+    raise OperationalError("connection to server at 10.0.0.7 failed")
+
+
+urlpatterns = [path("broken/", broken), path("without/", without_database), path("", include("portal.urls"))]
 handler500 = "portal.views.errors.server_error"
 
 
@@ -27,8 +34,7 @@ def visit_broken(client: Client) -> HttpResponse:
 @pytest.mark.urls("tests.portal.test_errors")
 def test_a_broken_view_is_told_without_the_database(settings: Any) -> None:
     """No database mark: a query would fail the test."""
-    needing_rows = ("Session", "Login", "Authentication", "Csrf", "Locale")
-    settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if not any(word in name for word in needing_rows)]
+    settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if not any(word in name for word in NEEDING_ROWS)]
     response = visit_broken(Client())
     assert response.status_code == 500
     assert "Something broke" in response.text
@@ -48,6 +54,18 @@ def test_a_signed_in_person_sees_the_same(people: People) -> None:
     assert "Content-Security-Policy" in response
     assert "<style" not in response.text
     assert "<script" not in response.text
+
+
+@pytest.mark.urls("tests.portal.test_errors")
+def test_without_a_database_pages_say_so_and_when_to_ask_again(settings: Any) -> None:
+    settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if not any(word in name for word in NEEDING_ROWS)]
+    client = Client(raise_request_exception=False)
+    response = client.get("/without/")
+    assert (response.status_code, response["Retry-After"]) == (503, "30")
+    assert "<h1>The portal cannot reach its database</h1>" in response.text
+    assert "<h2>O portal não alcança o banco de dados dele</h2>" in response.text
+    assert f"<code>{response['X-Request-Id']}</code>" in response.text
+    assert "10.0.0.7" not in response.text
 
 
 @pytest.mark.django_db
