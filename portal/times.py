@@ -1,6 +1,7 @@
 """Times and durations in the reader's language and zone."""
 
 from datetime import datetime, timedelta
+from typing import Final
 
 from django.utils.timezone import get_current_timezone_name, localtime
 from django.utils.translation import gettext
@@ -22,6 +23,16 @@ def zone_text(value: datetime) -> str:
     return name if name[:1].isalpha() else f"UTC{name}"
 
 
+_JUST_NOW: Final = timedelta(seconds=5)
+
+
+def ago_text(value: timedelta) -> str:
+    """How long ago; below five seconds, which nobody needs counted, that it was just now."""
+    if value < _JUST_NOW:
+        return gettext("just now")
+    return gettext("%(duration)s ago") % {"duration": duration_text(value)}
+
+
 def duration_text(value: timedelta) -> str:
     """In its largest two units, at least 0 seconds."""
     whole = max(0, int(value.total_seconds()))
@@ -32,8 +43,14 @@ def duration_text(value: timedelta) -> str:
 
 
 def duration_patterns() -> dict[str, str]:
-    """How durations are written, by their largest unit: for the script that keeps them current."""
-    return {"days": _days(), "hours": _hours(), "minutes": _minutes(), "seconds": _seconds()}
+    """How durations are written, by their largest unit, and what was just now: for the script that keeps them."""
+    return {
+        "now": gettext("just now"),
+        "days": _days(),
+        "hours": _hours(),
+        "minutes": _minutes(),
+        "seconds": _seconds(),
+    }
 
 
 def _days() -> str:

@@ -17,7 +17,7 @@
     const now = renderedAt + (performance.now() - started);
     document.querySelectorAll("time[data-ago]").forEach((time) => {
       const [unit, size, seconds] = largestUnit(now - Date.parse(time.dateTime));
-      set(time, words.format(-Math.floor(seconds / size), unit));
+      set(time, seconds < 5 ? document.body.dataset.now : words.format(-Math.floor(seconds / size), unit));
     });
     document.querySelectorAll("time[data-since]").forEach((time) => {
       set(time, duration(now - Date.parse(time.dateTime)));

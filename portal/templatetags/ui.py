@@ -8,7 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from portal.times import duration_patterns, duration_text, time_text, zone_text
+from portal.times import ago_text, duration_patterns, duration_text, time_text, zone_text
 
 register = template.Library()
 
@@ -28,7 +28,7 @@ def moment(value: datetime | None) -> SafeString | str:
     if not value:
         return gettext("unknown")
     parts = (value.isoformat(), time_text(value), zone_text(value))
-    return format_html('<time datetime="{}">{}</time> {}', *parts)
+    return format_html('<time datetime="{}">{}</time> <span class="zone">{}</span>', *parts)
 
 
 @register.simple_tag
@@ -36,8 +36,7 @@ def ago(value: datetime | None, now: datetime) -> SafeString | str:
     """How long ago, kept current by script, with the exact time for those who hover."""
     if not value:  # templates give an empty text where there is none
         return gettext("never")
-    text = gettext("%(duration)s ago") % {"duration": duration_text(now - value)}
-    parts = (value.isoformat(), time_text(value), zone_text(value), text)
+    parts = (value.isoformat(), time_text(value), zone_text(value), ago_text(now - value))
     return format_html('<time datetime="{}" title="{} {}" data-ago>{}</time>', *parts)
 
 
@@ -50,8 +49,7 @@ def duration_texts() -> SafeString:
 @register.simple_tag
 def as_of(value: datetime, now: datetime) -> SafeString:
     """`ago` for the age of the page's facts, which every answer to its script renews."""
-    text = gettext("%(duration)s ago") % {"duration": duration_text(now - value)}
-    return format_html('<time datetime="{}" data-ago data-as-of>{}</time>', value.isoformat(), text)
+    return format_html('<time datetime="{}" data-ago data-as-of>{}</time>', value.isoformat(), ago_text(now - value))
 
 
 @register.simple_tag

@@ -112,7 +112,7 @@ def test_pods_with_what_is_amiss(server: ScriptedServer, job: Job, people: Peopl
     assert (
         "train-1 events train-1 Running 0 of 1 3 main: CrashLoopBackOff: back-off 5m0s; the run before: OOMKilled, "
         "exit code 137 ip-10-0-0-7 10 min ago train-0 events train-0 Running 1 of 1 0 – ip-10-0-0-7 10 min ago "
-        "Read from the cluster 0 s ago"
+        "Read from the cluster just now"
     ) in text
 
 

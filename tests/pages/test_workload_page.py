@@ -29,7 +29,7 @@ def test_what_it_is(read: World, people: People) -> None:
     job = Job("train", created=-30, priority=100).waits("no room", -30)
     read.see(job)
     text = page(people, job)
-    assert "Facts from the cluster, read 0 s ago How it stands Queued position 1 of 1 in its queue" in text
+    assert "Facts from the cluster, read just now How it stands Queued position 1 of 1 in its queue" in text
     assert "Kind PyTorchJob Asks for 4 GPUs Cluster GPU one Namespace hyperpod-ns-research Queue main-queue" in text
     assert "Priority normal (100)" in text
     assert "It held no quota yet" in text

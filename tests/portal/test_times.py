@@ -5,7 +5,7 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import override
 
-from portal.times import duration_patterns, duration_text, time_text, zone_text
+from portal.times import ago_text, duration_patterns, duration_text, time_text, zone_text
 from tests.stories import START
 
 
@@ -28,9 +28,14 @@ def test_durations(seconds: float, text: str) -> None:
     assert duration_text(timedelta(seconds=seconds)) == text
 
 
+@pytest.mark.parametrize(("seconds", "text"), [(-5, "just now"), (4.9, "just now"), (5, "5 s ago"), (60, "1 min ago")])
+def test_nobody_needs_the_first_seconds_counted(seconds: float, text: str) -> None:
+    assert ago_text(timedelta(seconds=seconds)) == text
+
+
 def test_the_script_is_told_how_durations_are_written() -> None:
     assert duration_patterns()["hours"] % {"hours": 1, "minutes": 30} == duration_text(timedelta(minutes=90))
-    assert list(duration_patterns()) == ["days", "hours", "minutes", "seconds"]
+    assert list(duration_patterns()) == ["now", "days", "hours", "minutes", "seconds"]
 
 
 def test_a_time_is_written_as_the_language_writes_it_in_the_reader_s_zone() -> None:

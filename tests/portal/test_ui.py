@@ -17,7 +17,10 @@ def test_what_is_unknown_is_said_to_be(nothing: Any) -> None:
 
 
 def test_a_moment_names_its_zone() -> None:
-    assert moment(START) == '<time datetime="2026-10-08T12:00:00+00:00">8 Oct 2026 12:00:00</time> UTC'
+    assert (
+        moment(START)
+        == '<time datetime="2026-10-08T12:00:00+00:00">8 Oct 2026 12:00:00</time> <span class="zone">UTC</span>'
+    )
 
 
 def test_an_age_carries_the_exact_time_for_the_script() -> None:
