@@ -1,0 +1,45 @@
+"""Every page has its entry in the menu, or stands under one."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.template import Context
+
+from portal.templatetags.menu import current, visited_team
+
+_RESEARCH = SimpleNamespace(slug="research")
+
+
+def page(url_name: str, team: Any = None) -> Context:
+    request = SimpleNamespace(resolver_match=SimpleNamespace(url_name=url_name) if url_name else None)
+    return Context({"request": request, "team": team, "my_teams": (SimpleNamespace(slug="vision"),)})
+
+
+def test_a_page_marks_its_own_entry() -> None:
+    assert current(page("overview"), "overview") == ' aria-current="page"'
+    assert current(page("overview"), "lending") == ""
+
+
+@pytest.mark.parametrize(
+    ("url_name", "entry"),
+    [("cluster", "overview"), ("node", "overview"), ("victims", "all-evictions"), ("my-tokens", "me")],
+)
+def test_a_page_without_an_entry_marks_what_it_stands_under(url_name: str, entry: str) -> None:
+    assert current(page(url_name), entry) == ' aria-current="true"'
+
+
+def test_a_job_stands_under_its_team_or_under_all() -> None:
+    assert current(page("eviction", _RESEARCH), "team-evictions") == ' aria-current="true"'
+    assert current(page("eviction", _RESEARCH), "all-evictions") == ""
+    assert current(page("workload"), "all-workloads") == ' aria-current="true"'
+
+
+def test_an_address_that_nothing_answers_marks_nothing() -> None:
+    assert current(page(""), "overview") == ""
+
+
+def test_only_another_s_team_is_visited() -> None:
+    assert visited_team(page("team", _RESEARCH)) is _RESEARCH
+    assert visited_team(page("team", SimpleNamespace(slug="vision"))) is None
+    assert visited_team(page("overview")) is None
