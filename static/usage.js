@@ -55,12 +55,27 @@
     ];
   }
 
+  /* Months as they are; days by name; of hours those of one day, of a week's the midnights, by name of their day. */
+  function labels(times) {
+    const name = new Intl.DateTimeFormat(document.documentElement.lang.replace(/^en$/, "en-GB"), { day: "numeric", month: "short", timeZone: "UTC" });
+    const isMidnight = (time) => time.endsWith(" 00:00");
+    const text = (time, i) => {
+      const [date, clock] = time.split(" ");
+      if (date.length < 10) return date;
+      const day = name.format(Date.parse(date));
+      if (!clock || isMidnight(time)) return day;
+      return i === 0 ? `${clock}\n${day}` : clock;
+    };
+    const isOfDays = times.length > 24 && times.some(isMidnight);
+    return { formatter: text, interval: isOfDays ? (_, time) => isMidnight(time) : "auto" };
+  }
+
   function axes(data, words) {
     const quiet = css("--c-ink-2"), [waitingTitle, lostTitle] = data.titles.slice(5);
     const time = (grid) => ({
       gridIndex: grid, type: "category", data: data.times, axisTick: { show: false },
       axisLine: { onZero: true, lineStyle: { color: css("--c-control") } },
-      axisLabel: { show: grid === GRIDS - 1, color: quiet, fontSize: 11, margin: 8, lineHeight: 14, hideOverlap: true, formatter: (time) => time.replace(" ", "\n") },
+      axisLabel: { show: grid === GRIDS - 1, color: quiet, fontSize: 11, margin: 8, lineHeight: 14, hideOverlap: true, ...labels(data.times) },
     });
     const nothing = [false, !data.waiting.some(Boolean), !data.lost.concat(data.lostPerhaps).some(Boolean)];
     const amount = (grid, name) => ({

@@ -9,7 +9,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from jobs.models import Eviction
-from jobs.words.amounts import gpu_hours_text
+from jobs.rules.lost_work import Total
+from jobs.words.amounts import gpu_hours_number, gpu_hours_text
 from jobs.words.evictions import basis_text, label_of, stopping_text, total_text
 from portal.templatetags.ui import moment
 from portal.times import duration_text
@@ -21,6 +22,16 @@ register.simple_tag(label_of, name="eviction_label")
 register.simple_tag(total_text, name="lost")
 register.simple_tag(basis_text, name="basis")
 register.simple_tag(stopping_text, name="stopping")
+
+
+@register.simple_tag
+def lost_stat(total: Total) -> SafeString | str:
+    """The loss as one number, its range in small beside it."""
+    if not total.is_range:
+        return total_text(total)
+    bounds = {"low": gpu_hours_number(total.low), "high": gpu_hours_number(total.high)}
+    words = gettext("between %(low)s and %(high)s") % bounds
+    return format_html("{} <small>{}</small>", gpu_hours_text(total.expected), words)
 
 
 @register.simple_tag

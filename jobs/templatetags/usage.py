@@ -10,10 +10,12 @@ from django.utils.translation import gettext
 from jobs.rules.lost_work import Total
 from jobs.usage.chart import Bucket, Period
 from jobs.words.amounts import tenths
-from jobs.words.evictions import total_text
 from scheduling.hour_rows import HOUR
+from scheduling.names import is_idle_queue
 
 register = template.Library()
+
+register.filter("is_idle_queue", is_idle_queue)
 
 _SECOND = 10**6
 
@@ -55,11 +57,17 @@ def lost_cell(bucket: Bucket, label: str) -> SafeString:
 
 
 @register.filter
-def lost_text(bucket: Bucket) -> str:
-    """The loss with what is expected of it, or as unknown."""
+def loss(bucket: Bucket) -> Total:
+    """What was lost of the bucket's work, in GPU-seconds."""
     sums = (bucket.lost_low, bucket.lost_expected, bucket.lost_high)
     low, expected, high = ((each + _SECOND // 2) // _SECOND for each in sums)
-    return total_text(Total(low, expected, high, unknown=bucket.lost_unknown))
+    return Total(low, expected, high, unknown=bucket.lost_unknown)
+
+
+@register.simple_tag
+def share(part: int, whole: int) -> str:
+    """In whole per cent, rounded down: nothing short of all is 100%."""
+    return f"{100 * part // whole}%"
 
 
 @register.simple_tag

@@ -39,6 +39,19 @@ def test_lent_borrowed_and_not_seen(lent: World, people: People) -> None:
     assert "Vision vision-queue 0 12 22.5 h 0 6" in found
 
 
+def test_hours_are_utc_whatever_the_reader_s_zone_is(lent: World, people: People) -> None:
+    people.finops.time_zone = "America/Sao_Paulo"
+    people.finops.save()
+    assert "GPU-hours from 2026-10-07 14:00 to 2026-10-08 14:00 UTC." in text(people)
+
+
+def test_the_idle_pool_is_called_so(lent: World, people: People) -> None:
+    lent.queues(cluster_queue("hyperpod-ns-idle-resource-sharing-cq-1", 4), cluster_queue("orphan-queue", 4))
+    found = text(people)
+    assert "idle pool hyperpod-ns-idle-resource-sharing-cq-1" in found
+    assert "no team orphan-queue" in found
+
+
 def test_bounds_stand_where_nobody_can_say(lent: World, people: People) -> None:
     lent.queues(cluster_queue("third-queue", 12))
     assert "Research research-queue 12 0 22.5 h 0 to 6 0" in text(people)

@@ -164,7 +164,7 @@ def test_what_needs_an_admin(read: World, people: People) -> None:
     response = visit(people.platform_admin, "/platform/")
     text = words(response)
     assert "Without a priority class 1 evicted first" in text
-    assert "Stuck or going round 1 stuck , 1 in a loop See them" in text
+    assert "Stuck or going round 1 stuck, 1 in a loop See them" in text
     assert "stuck hyperpod-ns-research Its eviction was decided more than 10 minutes ago" in text
     assert "restless hyperpod-ns-research It was evicted three times or more, each within an hour" in text
 
@@ -179,7 +179,7 @@ def test_nothing_needs_an_admin(read: World, people: People) -> None:
     write_nodes(read.cluster, [NodeRecord(f"n-{n}", P5, True, {GPU: 8}) for n in range(3)], START)
     text = page(people)
     assert "Promised but not there 0 quotas fit the healthy nodes Nodes in recovery 0" in text
-    assert "Without a priority class 0 evicted first Stuck or going round 0 stuck , 0 in a loop" in text
+    assert "Without a priority class 0 evicted first Stuck or going round 0 stuck, 0 in a loop" in text
     assert "Nothing is stuck" in text
     assert "Cohorts form a cycle" not in text
 
@@ -199,7 +199,7 @@ def test_what_was_not_read_is_unknown_and_not_0(shared: World, people: People) -
     shared.is_read(START)
     text = page(people)
     assert "Nodes in recovery 0 " in text
-    assert "Without a priority class 0 evicted first Stuck or going round 0 stuck , 0 in a loop" in text
+    assert "Without a priority class 0 evicted first Stuck or going round 0 stuck, 0 in a loop" in text
 
 
 def test_quotas_of_a_type_without_known_nodes_are_not_said_to_fit(read: World, people: People) -> None:
