@@ -15,19 +15,17 @@ from teams.roles import roles_of
 _OWNER = JSONObject(pk="team__pk", slug="team__slug", name="team__name")
 
 
-def get_workload_or_404(
+def get_workload_and_team_or_404(
     request: Request, cluster: str, uid: str, permission: Permission = Permission.SEE_TEAM
-) -> Workload:
-    """The workload, if the person holds the permission in its team. Raises Http404."""
-    return _found(Workload.objects.visible_to(request.user, permission), cluster, uid)
-
-
-def get_workload_and_team_or_404(request: Request, cluster: str, uid: str) -> tuple[Workload, Team | None]:
-    """The workload with the team that owns its namespace now, in one query; of the team pk, slug and name are read.
-    Raises Http404."""
+) -> tuple[Workload, Team | None]:
+    """The workload, if the person holds the permission in its team, with the team that owns its namespace now, in one
+    query; of the team pk, slug and name are read. Raises Http404."""
     bound = NamespaceBinding.objects.current().filter(cluster=OuterRef("cluster"), namespace=OuterRef("namespace"))
-    visible = Workload.objects.visible_to(request.user, Permission.SEE_TEAM)
-    workload: Any = _found(visible.annotate(owning_team=Subquery(bound.values_list(_OWNER))), cluster, uid)
+    visible: Any = Workload.objects.visible_to(request.user, permission).select_related("cluster")
+    owned = visible.annotate(owning_team=Subquery(bound.values_list(_OWNER)))
+    workload = owned.filter(cluster__slug=cluster, uid=uid).first()
+    if workload is None:
+        raise Http404("There is no such workload, or it belongs to another team.")
     return workload, Team(**workload.owning_team) if workload.owning_team else None
 
 
@@ -35,10 +33,3 @@ def may_see_raw(request: Request, team: Team | None) -> bool:
     """Whether the person may read manifests, events and raw texts of the team's workloads; None: of those without."""
     roles = roles_of(request.user)
     return roles.hold(Permission.SEE_RAW, team.pk) if team else roles.everywhere(Permission.SEE_RAW)
-
-
-def _found(visible: Any, cluster: str, uid: str) -> Workload:
-    workload: Workload | None = visible.select_related("cluster").filter(cluster__slug=cluster, uid=uid).first()
-    if workload is None:
-        raise Http404("There is no such workload, or it belongs to another team.")
-    return workload

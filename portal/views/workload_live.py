@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
 from gateways.errors import ConfigurationError, Denied, GatewayError, NotFound, Unavailable
-from jobs.access import get_workload_or_404
+from jobs.access import get_workload_and_team_or_404
 from jobs.live.event_rows import event_rows
 from jobs.live.manifest_text import yaml_text
 from jobs.live.masking import masked, messages_of
@@ -82,8 +82,8 @@ def _own(workload: Workload) -> tuple[str, ...]:
 def _part(
     request: Request, cluster: str, uid: str, part: str, read: Callable[[Request, Workload], dict[str, Any]]
 ) -> HttpResponse:
-    workload = get_workload_or_404(request, cluster, uid, Permission.SEE_RAW)
-    context: dict[str, Any] = {"workload": workload, "part": part, "now": timezone.now()}
+    workload, team = get_workload_and_team_or_404(request, cluster, uid, Permission.SEE_RAW)
+    context: dict[str, Any] = {"workload": workload, "team": team, "part": part, "now": timezone.now()}
     try:
         context |= read(request, workload)
     except NotFound:

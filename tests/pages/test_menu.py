@@ -26,6 +26,7 @@ def test_one_entry_is_marked(zoo: World, people: People) -> None:
     address = f"/clusters/gpu-one/workloads/{job.obj['metadata']['uid']}/"
     for user in (people.member, people.auditor):
         assert marked(user, address) == ["true /teams/research/workloads/"]
+    assert marked(people.member, f"{address}pods/") == ["true /teams/research/workloads/"]
     assert marked(people.auditor, "/platform/evictions/again/") == ["true /platform/evictions/"]
 
 

@@ -6,7 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from accounts.models import User
-from jobs.access import get_workload_or_404
+from jobs.access import get_workload_and_team_or_404
 from jobs.models import Workload
 from teams.access import get_team_or_404, require_platform_permission, sees_names_of_all
 from teams.models import NamespaceBinding, Team
@@ -62,10 +62,11 @@ def test_which_workloads_a_role_sees(shared: World, people: People, role: str, s
     for team, job in jobs.items():
         for permission, slugs in ((SEE_TEAM, sees), (SEE_RAW, raw)):
             if team in slugs:
-                assert get_workload_or_404(asked_by(user), "gpu-one", job.uid, permission).uid == job.uid
+                workload, owner = get_workload_and_team_or_404(asked_by(user), "gpu-one", job.uid, permission)
+                assert (workload.uid, owner) == (job.uid, getattr(people, team))
             else:
                 with pytest.raises(Http404):
-                    get_workload_or_404(asked_by(user), "gpu-one", job.uid, permission)
+                    get_workload_and_team_or_404(asked_by(user), "gpu-one", job.uid, permission)
 
 
 @pytest.mark.parametrize("role", TEAMS_BY_ROLE)
@@ -83,7 +84,7 @@ def test_a_workload_of_another_cluster_is_not_found_under_this_one(shared: World
     job = Job()
     shared.see(job)
     with pytest.raises(Http404):
-        get_workload_or_404(asked_by(people.member), "gpu-two", job.uid)
+        get_workload_and_team_or_404(asked_by(people.member), "gpu-two", job.uid)
 
 
 def test_a_namespace_that_changed_hands_takes_its_jobs_along(shared: World, people: People) -> None:
