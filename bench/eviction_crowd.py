@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bench import crowd
+from jobs.ledger.eviction_loops import renew_all_loops
 from jobs.ledger.observed import COLUMNS, row_of
 from jobs.models import Eviction, Span, SpanUsage, Workload
 from jobs.rules.lost_work import Basis, Work
@@ -36,6 +37,7 @@ def evict(cluster: Cluster, now: datetime) -> None:
     preemptors = list(Workload.objects.exclude(namespace=crowd.namespace(TEAM))[:BATCH])
     rows = (_eviction(cluster, rng, span, number, others, rng.choice(preemptors)) for span, number in _numbered(spans))
     Eviction.objects.bulk_create(rows, batch_size=BATCH)
+    renew_all_loops(cluster)
 
 
 def _workloads(cluster: Cluster, rng: random.Random, now: datetime) -> list[Workload]:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from django.db.models import Case, F, Max, Q, When
+from django.db.models import Case, F, Max, Min, Q, When
 
 from jobs.evictions.filter import EvictionFilter
 from jobs.evictions.list import SUMS, Evictions, total_of
-from jobs.ledger.loop_runs import runs_of
 from jobs.lists.addresses import NONE, Age
 from jobs.lists.reach import Owner, Reach
+from jobs.models import EvictionLoop
 from jobs.rules.loops import Loop
 from jobs.rules.lost_work import Total
 from teams.models import Cluster
@@ -77,15 +77,19 @@ def repeat_victims(found: Evictions, reach: Reach) -> list[Victim]:
 
 
 def _workloads(titled: Any, titles: Iterable[str]) -> tuple[dict[Job, str], dict[Job, Loop]]:
-    """Of each job the uid of its workload evicted last, and its longest loop, if it has one."""
+    """Of each job the uid of its workload evicted last, and its longest loop of which some are among the evictions, if
+    it has one."""
     of_title = Q(workload__owner_name__in=titles) | Q(workload__owner_name="", workload__name__in=titles)
     evictions = titled.filter(of_title)
-    runs = runs_of(evictions)
+    found = evictions.values_list(*_JOB, "workload__uid", "workload")
+    workloads = list(
+        found.annotate(first=Min("decided_before"), last=Max("decided_before")).order_by("last", "workload")
+    )
+    stored = EvictionLoop.objects.filter(workload__in={row[-3] for row in workloads}).by_workload()
     last: dict[Job, str] = {}
     loops: dict[Job, list[Loop]] = defaultdict(list)
-    workloads = evictions.values_list(*_JOB, "workload__uid", "workload").annotate(latest=Max("decided_before"))
-    for *of, uid, workload, _ in workloads.order_by("latest", "workload"):
+    for *of, uid, workload, first, _ in workloads:
         job = Job(*of)
         last[job] = uid
-        loops[job] += (run.loop for run in runs.get(workload, ()) if run.loop.is_one)
-    return last, {job: max(found) for job, found in loops.items() if found}
+        loops[job] += (loop for loop in stored.get(workload, ()) if loop.latest >= first)
+    return last, {job: max(of_job) for job, of_job in loops.items() if of_job}

@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 from django.db.models import Count
 
 from jobs.ledger.eviction_losses import run_of_unseen_loss
-from jobs.ledger.loop_runs import loop_of, runs_of
 from jobs.lists.reach import Owner, Owners
-from jobs.models import Eviction
+from jobs.models import Eviction, EvictionLoop
 from jobs.rules.loops import Decision, Loop
 from jobs.sight import Sight
 from jobs.words.evictions import TakenBy, label_of, loss_note, loss_text, taken_by
@@ -53,22 +52,23 @@ class Told:
 def told(evictions: Iterable[Eviction], sight: Sight, owners: Owners = _NOT_ASKED) -> list[Told]:
     """In the order given; evictions as `eviction_list.with_objects` reads them."""
     listed: list[Any] = list(evictions)
-    runs = runs_of(Eviction.objects.filter(workload__in={each.workload_id for each in listed}))
+    loops = EvictionLoop.objects.filter(workload__in={each.workload_id for each in listed}).by_workload()
     return [
         Told(
             each,
             taken_by(each, sight),
             _ran(each),
             each.resumed_at,
-            loop_of(_decision(each), runs.get(each.workload_id, ())),
+            _loop(each, loops.get(each.workload_id, ())),
             owners.get((each.cluster_id, each.namespace)),
         )
         for each in listed
     ]
 
 
-def _decision(eviction: Eviction) -> Decision:
-    return Decision(eviction.decided_after, eviction.decided_before)
+def _loop(eviction: Eviction, loops: Iterable[Loop]) -> Loop | None:
+    decision = Decision(eviction.decided_after, eviction.decided_before)
+    return next((loop for loop in loops if loop.has(decision)), None)
 
 
 def _ran(eviction: Eviction) -> timedelta | None:

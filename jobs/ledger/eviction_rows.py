@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Max, Q
 
+from jobs.ledger.eviction_loops import renew_loops
 from jobs.ledger.eviction_losses import hours_of_loss, write_losses, write_unseen_loss
 from jobs.ledger.json_keys import in_json
 from jobs.ledger.late import reopen
@@ -66,6 +67,7 @@ class EvictionWriter:
         if self.first_seen:
             name_late(self.cluster, self.first_seen)
         written = Eviction.objects.bulk_create(self._rows(unseen))
+        renew_loops({row.workload_id for row in written})
         reopen(self.cluster, [hours_of_loss(row) for row in written if row.span is None and row.lost_high != 0])
         learn_lacking(self.cluster, self.preempting)
         touched = {*held_before, *(pk for pk, found in self.news.items() if found)}

@@ -1,6 +1,6 @@
 """What runs, what waits, every hold of quota, every eviction and every pod with its dates, and the hours rolled up."""
 
-from jobs.models.evictions import Eviction
+from jobs.models.evictions import Eviction, EvictionLoop
 from jobs.models.hours import ClosedHours, PendingHour, QueueHour, ReopenedHours, TeamHour
 from jobs.models.now import QueueNow, TeamNow
 from jobs.models.pods import Interruption, PodRun
@@ -11,6 +11,7 @@ from jobs.models.workloads import Workload
 __all__ = [
     "ClosedHours",
     "Eviction",
+    "EvictionLoop",
     "Interruption",
     "PendingHour",
     "PodRun",

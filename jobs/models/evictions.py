@@ -1,3 +1,4 @@
+from collections import defaultdict
 from typing import ClassVar
 
 from django.db import models
@@ -6,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobs.models.spans import Span
 from jobs.models.workloads import Workload
+from jobs.rules.loops import Loop
 from jobs.rules.lost_work import Basis, Work
 from teams.models import Cluster, Team
 
@@ -105,3 +107,32 @@ class Eviction(models.Model):
     def is_dated(self) -> bool:
         """Whether it is known when it was decided."""
         return self.decided_after == self.decided_before
+
+
+class EvictionLoopQuerySet(models.QuerySet["EvictionLoop"]):
+    def by_workload(self) -> dict[int, list[Loop]]:
+        """By the workload's key, in order."""
+        found: dict[int, list[Loop]] = defaultdict(list)
+        rows = self.order_by("workload", "began").values_list("workload", "size", "latest", "began")
+        for workload, size, latest, began in rows:
+            found[workload].append(Loop(size, latest, began))
+        return found
+
+
+class EvictionLoop(models.Model):
+    """A loop of one workload's evictions (jobs/rules/loops.py): how many there are, and when the first and the latest
+    were decided at the latest. Made of the workload's other rows (jobs/ledger/eviction_loops.py)."""
+
+    workload = models.ForeignKey(Workload, models.CASCADE, related_name="eviction_loops")
+    size = models.BigIntegerField()
+    began = models.DateTimeField()
+    latest = models.DateTimeField()
+
+    objects = EvictionLoopQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["workload", "began"], name="eviction_loop_key")]
+        indexes: ClassVar = [models.Index(fields=["latest"], name="eviction_loop_by_latest")]
+
+    def __str__(self) -> str:
+        return f"{self.size} evictions of {self.workload_id} until {self.latest:%Y-%m-%d %H:%M:%S}"

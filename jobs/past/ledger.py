@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.db import connection, models
 from django.db.models import Exists, Min, OuterRef
 
+from jobs.ledger.eviction_loops import renew_all_loops
 from jobs.ledger.writing import Vanished, write_workloads
 from jobs.models import ClosedHours, Eviction, Span, SpanUsage, Workload
 from jobs.past.cluster import Told
@@ -102,6 +103,7 @@ def carry(cluster: Cluster, past: Past, begin: datetime) -> None:
         spans = _insert(past.spans, workload=workloads)
         _insert(past.usages, span=spans)
         _insert(past.evictions, workload=workloads, span=spans, preemptor=workloads)
+        renew_all_loops(cluster)
         for model, key in _DATED.items():
             _stands_since(begin, model, key, cluster)
         ClosedHours.objects.filter(cluster=cluster).delete()

@@ -6,8 +6,7 @@ from typing import Final
 
 from django.db import models
 
-from jobs.ledger.loop_runs import runs_of
-from jobs.models import Eviction, Span, Workload
+from jobs.models import EvictionLoop, Span, Workload
 from jobs.models.workloads import WorkloadQuerySet
 from jobs.rules.loops import LOOP_WITHIN
 from jobs.states import HOLDING, WAITING
@@ -54,9 +53,6 @@ def overdue(now: datetime) -> "models.QuerySet[Span]":
 
 def looping(cluster: Cluster, now: datetime) -> WorkloadQuerySet:
     """Workloads in a loop whose latest eviction was within the last `LOOP_WITHIN`."""
-    live = Workload.objects.live().filter(cluster=cluster)
-    since = now - LOOP_WITHIN
-    recent = Eviction.objects.filter(cluster=cluster, workload__gone_before__isnull=True, decided_before__gte=since)
-    found = runs_of(Eviction.objects.filter(workload__in=set(recent.values_list("workload", flat=True))))
-    in_loops = [key for key, runs in found.items() if any(loop.is_one and loop.latest >= since for _, loop in runs)]
-    return live.filter(pk__in=in_loops).select_related("cluster").order_by("created_at")
+    recent = EvictionLoop.objects.filter(latest__gte=now - LOOP_WITHIN)
+    found = Workload.objects.live().filter(cluster=cluster, pk__in=recent.values("workload"))
+    return found.select_related("cluster").order_by("created_at")

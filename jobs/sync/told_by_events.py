@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db.models import F, Q
 
 from gateways.records import EventRecord
+from jobs.ledger.eviction_loops import renew_loops
 from jobs.ledger.eviction_losses import hours_of_loss, write_losses
 from jobs.ledger.late import Change, reopen
 from jobs.ledger.preemptors import Preemptors, fill
@@ -111,6 +112,7 @@ class _Batch:
         self._explain()
         rows = list(self.changed.values())
         Eviction.objects.bulk_update(rows, _FIELDS)
+        renew_loops({row.workload_id for row in rows})
         for row in rows:
             _date_end(row)
         write_losses(rows)

@@ -11,6 +11,7 @@ from typing import Final
 from django.db.models import F, QuerySet
 
 from gateways.records import EventRecord
+from jobs.ledger.eviction_loops import renew_loops
 from jobs.ledger.eviction_rows import default_intervals, interval_in_force
 from jobs.ledger.late import reopen
 from jobs.ledger.notice_rows import eviction_notice
@@ -42,6 +43,7 @@ def write_unseen(cluster: Cluster, events: Mapping[str, Sequence[EventRecord]], 
                 row.save()
                 stored.append(row)
                 written.append(row)
+    renew_loops({row.workload_id for row in written})
     reopen(cluster, [(row.decided_after, row.workload.gone_before) for row in written])
     _tell(cluster, written)
     return len(written)

@@ -3,7 +3,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from jobs.models import Eviction, Interruption, QueueNow, Span, SpanUsage
+from jobs.models import Eviction, EvictionLoop, Interruption, QueueNow, Span, SpanUsage
 from jobs.sync.pod_runs import write_pods
 from teams.models import NodeCapacity, QuotaLine, SpecVersion
 from tests.pods import Pod
@@ -132,3 +132,13 @@ def test_interruptions_that_differ_from_the_pods_are_told_and_mended(shared: Wor
     assert fault == "Cluster gpu-one: 1 workloads were interrupted otherwise; they were mended"
     assert check() == []
     assert Interruption.objects.get().pods == 1
+
+
+def test_loops_that_the_evictions_do_not_make(shared: World) -> None:
+    job = Job()
+    for at in (10, 20, 30):
+        shared.see(job.admit(at - 5).evict(at).release(at + 1), now=minute(at + 2))
+    EvictionLoop.objects.update(size=7)
+    assert check() == [f"Cluster {shared.cluster.slug}: 1 workloads were in other loops; they were mended"]
+    assert EvictionLoop.objects.get().size == 3
+    assert check() == []

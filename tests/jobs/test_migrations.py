@@ -1,12 +1,13 @@
 """What migrations make of rows that were there before."""
 
 from importlib import import_module
+from random import Random
 
 import pytest
 from django.apps import apps
 
 from jobs.ledger.eviction_losses import write_losses
-from jobs.models import Eviction, ReopenedHours, TeamHour
+from jobs.models import Eviction, EvictionLoop, ReopenedHours, TeamHour
 from jobs.usage.hours import close_hours
 from tests.jobs.sync.test_owners import Answers, answers, says
 from tests.jobs.usage.test_hours import close
@@ -18,6 +19,7 @@ __all__ = ["answers"]
 pytestmark = pytest.mark.django_db
 
 lost_hours = import_module("jobs.migrations.0007_lost_hours")
+eviction_loops = import_module("jobs.migrations.0009_eviction_loops")
 
 
 def test_since_when_work_was_lost_is_known_of_older_evictions(shared: World, answers: Answers) -> None:
@@ -46,3 +48,17 @@ def test_closed_hours_are_rolled_up_again_with_what_was_lost(shared: World) -> N
     TeamHour.objects.update(lost_low=0, lost_expected=0, lost_high=0)
     lost_hours.open_all_hours(apps, None)
     assert close_hours(shared.cluster, minute(126)) == 2
+
+
+def test_older_evictions_make_the_loops_that_new_ones_would(shared: World) -> None:
+    rng = Random(5)
+    jobs = [Job(f"job-{number}") for number in range(6)]
+    at = 0.0
+    for job in rng.choices(jobs, k=60):
+        at += rng.uniform(6, 30)
+        shared.see(job.admit(at - 5).evict(at).release(at + 1), now=minute(at + 2), last_seen=minute(at - 5))
+    before = EvictionLoop.objects.all().by_workload()
+    assert before
+    EvictionLoop.objects.all().delete()
+    eviction_loops.fill(apps, None)
+    assert EvictionLoop.objects.all().by_workload() == before

@@ -1,14 +1,15 @@
 """`manage.py check_ledger`: dated rows are contiguous, spans make sense, what is derived equals the ledger."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from django.core.management.base import BaseCommand
 from django.db import models
 from django.db.models import F
 
 from jobs.ledger import now as caches
+from jobs.ledger.eviction_loops import renew_all_loops
 from jobs.ledger.eviction_losses import write_losses
 from jobs.ledger.interruption_rows import renew_all
 from jobs.models import Eviction, Span
@@ -27,7 +28,7 @@ class Command(BaseCommand):
     help = "Check the ledger; prints a line per fault and exits with 1 if there is one."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        faults = [*_dated_rows(), *_spans(), *_cache_faults(), *_loss_faults(), *_interruption_faults()]
+        faults = [*_dated_rows(), *_spans(), *_derived_faults()]
         for fault in faults:
             self.stdout.write(fault)
         self.stdout.write(f"{len(faults)} faults")
@@ -72,25 +73,23 @@ def _spans() -> Iterator[str]:
             yield f"Span {pk}: {what}"
 
 
-def _cache_faults() -> Iterator[str]:
-    for cluster in Cluster.objects.all():
-        with exclusive(cluster.slug):
-            differing = caches.refresh(cluster)
-        if differing:
-            yield f"Cluster {cluster.slug}: {differing} cached rows differed from the ledger; they were mended"
+def _derived_faults() -> Iterator[str]:
+    for renew, what in _DERIVED.items():
+        for cluster in Cluster.objects.all():
+            with exclusive(cluster.slug):
+                differing = renew(cluster)
+            if differing:
+                yield f"Cluster {cluster.slug}: {differing} {what}; they were mended"
 
 
-def _loss_faults() -> Iterator[str]:
-    for cluster in Cluster.objects.all():
-        with exclusive(cluster.slug):
-            differing = write_losses(Eviction.objects.filter(cluster=cluster).select_related("span"))
-        if differing:
-            yield f"Cluster {cluster.slug}: {differing} evictions cost something else; they were mended"
+def _losses(cluster: Cluster) -> int:
+    return write_losses(Eviction.objects.filter(cluster=cluster).select_related("span"))
 
 
-def _interruption_faults() -> Iterator[str]:
-    for cluster in Cluster.objects.all():
-        with exclusive(cluster.slug):
-            differing = renew_all(cluster)
-        if differing:
-            yield f"Cluster {cluster.slug}: {differing} workloads were interrupted otherwise; they were mended"
+_DERIVED: Final[Mapping[Callable[[Cluster], int], str]] = {
+    caches.refresh: "cached rows differed from the ledger",
+    _losses: "evictions cost something else",
+    renew_all_loops: "workloads were in other loops",
+    renew_all: "workloads were interrupted otherwise",
+}
+"""What brings rows up to those that they are made of and says how many differed."""
