@@ -41,6 +41,7 @@ class SimpleSamlPhp:
             "password": PASSWORD,
             "people": copy.deepcopy(people),
             "session_seconds": 8 * 3600,
+            "asked_seconds_ago": 0,
             "name_id": {"class": "saml:AttributeNameID", "attribute": "uid", "Format": PERSISTENT},
             "idp": {**pair(0), "sign.logout": True, "redirect.sign": True},
             "sp_addresses": list(sp_addresses),

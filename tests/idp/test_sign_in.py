@@ -109,14 +109,3 @@ def test_who_signed_in_may_sign_in_as_somebody_else(page: Page, portal: SamlPort
     sign_in(page, portal)
     assert "Bob Reis" in page.content()
     assert status(page, TEAM) == 404
-
-
-def test_who_is_asked_anew_gives_the_password_again(page: Page, portal: SamlPortal) -> None:
-    sign_in(page, portal)
-    page.goto("/saml/corp/login/?next=/search/")
-    page.wait_for_url(f"{portal.address}/search/")  # the provider's own session is enough
-    page.goto("/saml/corp/login/?anew=1&next=/me/tokens/")
-    assert not page.url.startswith(portal.address)
-    give_password(page, portal)
-    assert page.url == f"{portal.address}/me/tokens/"
-    expect(page.get_by_role("button", name="Make")).to_be_visible()
