@@ -4,7 +4,6 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from celery import current_app
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
@@ -15,6 +14,7 @@ from accounts.claims import ENTRA_GROUPS, Claims
 from accounts.groups import keep_groups, regrouped
 from accounts.models import ApiToken, BreakGlass, IdentityProvider, Scope, User
 from portal import audit
+from portal.nudges import nudge
 
 _PREFIX: Final = "hpp"
 _GLASS_PREFIX: Final = "hpb"
@@ -178,12 +178,7 @@ def set_provider(
     told = {field: str(value)[:200] for field, value in changed.items()}
     audit.record("identity_provider.set", target=f"identity_provider/{provider.slug}", by=by.username, now=now, **told)
     if metadata_url:
-        transaction.on_commit(_read_providers, robust=True)
-
-
-def _read_providers() -> None:
-    """The next reading would do it, so that a broker that is down costs a quarter of an hour."""
-    current_app.send_task("accounts.read_providers", retry=False)
+        nudge("accounts.read_metadata_of", provider.pk)
 
 
 @transaction.atomic

@@ -5,13 +5,13 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from celery import current_app
 from django.db import transaction
 from django.db.models import Max
 
 from accounts.models import IdentityProvider, IdpGroup, User
 from accounts.saml.metadata import BadMetadata, read_metadata
 from portal import audit
+from portal.nudges import nudge
 from portal.sync_runs import count_setup_change
 from teams.grants import grants_recorded
 from teams.models import (
@@ -45,13 +45,8 @@ def apply_setup(*, setup: Setup, by: str, now: datetime) -> list[str]:
         for slug in Cluster.objects.values_list("slug", flat=True):
             count_setup_change(slug)
     for cluster_id in applier.rebound:
-        transaction.on_commit(lambda pk=cluster_id: _nudge(pk), robust=True)  # type: ignore[misc]
+        nudge("jobs.heal_caches", cluster_id)
     return applier.changes
-
-
-def _nudge(cluster_id: int) -> None:
-    """Has a worker heal the caches now; the next pull would do it, so that a broker that is down costs a minute."""
-    current_app.send_task("jobs.heal_caches", (cluster_id,), retry=False)
 
 
 class _Applier:
@@ -148,6 +143,8 @@ class _Applier:
         provider = self.put(IdentityProvider, "identity_provider", {"slug": fields.pop("slug")}, fields)
         if len(self.changes) > told:
             provider.trials.all().delete()  # they are of how it was before
+            if provider.metadata_url:
+                nudge("accounts.read_metadata_of", provider.pk)
 
     def groups(self, of: dict[str, Any], wanted: Iterable[tuple[str, str, str]], target: str, place: str) -> None:
         """The mappings of a team, of a cost centre, or, with neither, of the platform's roles become exactly these."""

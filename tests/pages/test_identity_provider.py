@@ -1,6 +1,7 @@
 """Connecting an identity provider, step by step."""
 
 import pytest
+from celery import current_app
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -92,12 +93,12 @@ def test_metadata_that_is_pasted_is_kept_and_the_provider_stays_off(
 def test_an_address_is_read_by_a_worker_at_once(
     admin: Client, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: object
 ) -> None:
-    sent: list[str] = []
-    monkeypatch.setattr("accounts.actions.current_app.send_task", lambda name, **how: sent.append(name))
+    sent: list[object] = []
+    monkeypatch.setattr(current_app, "send_task", lambda name, args, **how: sent.append((name, args)))
     connect(admin)
     with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]
         admin.post(PAGE, {**SETTINGS, "metadata_url": "https://login.example.org/metadata"})
-    assert sent == ["accounts.read_providers"]
+    assert sent == [("accounts.read_metadata_of", (IdentityProvider.objects.get().pk,))]
     assert "First its metadata has to be read." in words(admin.get(PAGE))
 
 

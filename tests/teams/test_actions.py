@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from celery import current_app
 
-from accounts.models import User
+from accounts.models import IdentityProvider, User
 from portal.models import AuditEvent
 from teams.actions import apply_setup
 from teams.models import Cluster, CostCentre, Membership, NamespaceBinding, PlatformRole, Team, Terminal
@@ -182,27 +182,29 @@ def test_clusters_whose_namespaces_changed_hands_are_healed_on_commit(
     assert len(sent) == 1
 
 
-def test_a_broker_that_is_down_costs_the_nudge_and_not_the_change(
-    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any, caplog: pytest.LogCaptureFixture
+def test_an_identity_provider_by_address_is_read_on_commit(
+    sent: list[tuple[str, Any]], django_capture_on_commit_callbacks: Any
 ) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError("no broker")
-
-    monkeypatch.setattr(current_app, "send_task", refuse)
+    entry = "identity_providers: {corp: {name: Corp, metadata_url: https://corp.example.org/metadata}}"
     with django_capture_on_commit_callbacks(execute=True):
-        apply(FILE)
-    assert Team.objects.count() == 2
-    assert "no broker" in caplog.text
+        apply(entry)
+    read = ("accounts.read_metadata_of", (IdentityProvider.objects.get().pk,))
+    assert sent == [read]
+    with django_capture_on_commit_callbacks(execute=True):
+        apply(entry, minute(5))
+    assert sent == [read], "nothing was changed"
+    with django_capture_on_commit_callbacks(execute=True):
+        apply(entry.replace("/metadata", "/other"), minute(6))
+    assert sent == [read, read]
 
 
-def test_the_nudge_does_not_wait_for_a_broker_that_is_down(
-    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+def test_one_whose_metadata_is_in_the_file_is_not_read(
+    sent: list[tuple[str, Any]], django_capture_on_commit_callbacks: Any
 ) -> None:
-    options: list[dict[str, Any]] = []
-    monkeypatch.setattr(current_app, "send_task", lambda *_, **given: options.append(given))
     with django_capture_on_commit_callbacks(execute=True):
-        apply(FILE)
-    assert options == [{"retry": False}]
+        apply("identity_providers: {corp: {name: Corp}}")
+    assert IdentityProvider.objects.exists()
+    assert sent == []
 
 
 def test_how_often_a_teams_jobs_save_their_work(db: None) -> None:

@@ -6,6 +6,7 @@ import pytest
 from celery import current_app
 from django.core.management import CommandError, call_command
 
+from accounts.models import IdentityProvider
 from teams.models import Team
 
 pytestmark = pytest.mark.django_db
@@ -52,3 +53,23 @@ def test_a_file_that_cannot_be_applied_is_refused(tmp_path: Path, content: Any, 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="missing.yaml cannot be read"):
         run(tmp_path / "missing.yaml")
+
+
+def test_a_broker_that_is_down_is_told_in_a_line_and_the_file_is_applied(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("no broker")
+
+    monkeypatch.setattr(current_app, "send_task", refuse)
+    entry = "identity_providers: {corp: {name: Corp, metadata_url: https://corp.example.org/metadata}}"
+    with django_capture_on_commit_callbacks(execute=True):
+        assert run(write(tmp_path, entry)).endswith("1 changes\n")
+    assert IdentityProvider.objects.get().metadata_url
+    (line,) = caplog.records
+    assert line.exc_info is None, "no traceback"
+    assert "accounts.read_metadata_of" in caplog.text
+    assert "no broker" in caplog.text
