@@ -3,6 +3,7 @@
 import base64
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -13,6 +14,8 @@ from accounts.saml.metadata import BadMetadata, read_metadata
 
 DAYS: Final = (7, 30, 60)
 """How long before its end a certificate is told of, each time with more urgency."""
+_KEPT: Final = 20
+"""So many documents' certificates are kept as they were parsed: every page of an admin asks for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +37,18 @@ class SigningCertificate:
         return next((days for days in DAYS if self.days_left(now) < days), None)
 
 
-def signing_certificates(provider: IdentityProvider) -> list[SigningCertificate]:
+def signing_certificates(provider: IdentityProvider) -> tuple[SigningCertificate, ...]:
     """The one that lasts longest first; none where there is no metadata or none that can be read."""
+    return _certificates_in(provider.metadata)
+
+
+@lru_cache(maxsize=_KEPT)
+def _certificates_in(metadata: str) -> tuple[SigningCertificate, ...]:
     try:
-        found = read_metadata(provider.metadata).certificates if provider.metadata else ()
+        found = read_metadata(metadata).certificates if metadata else ()
     except BadMetadata:
-        return []
-    return sorted(map(_read, found), key=lambda each: each.ends, reverse=True)
+        return ()
+    return tuple(sorted(map(_read, found), key=lambda each: each.ends, reverse=True))
 
 
 def _read(text: str) -> SigningCertificate:

@@ -3,7 +3,9 @@ from datetime import timedelta
 import pytest
 
 from accounts.models import IdentityProvider
+from accounts.saml import expiry
 from accounts.saml.expiry import SigningCertificate, running_out, signing_certificates
+from accounts.saml.metadata import read_metadata
 from tests.accounts.saml.conftest import NOW
 from tests.accounts.saml.idp import Idp, key_pair, metadata
 
@@ -31,7 +33,18 @@ def test_those_of_the_metadata_the_last_to_end_first(corp: Idp) -> None:
 @pytest.mark.parametrize("text", ["", "<not-metadata/>"])
 def test_without_metadata_there_is_none(corp: Idp, text: str) -> None:
     corp.row.metadata = text
-    assert signing_certificates(corp.row) == []
+    assert signing_certificates(corp.row) == ()
+
+
+def test_a_document_is_parsed_once_and_another_one_anew(corp: Idp, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    monkeypatch.setattr(expiry, "read_metadata", lambda text: parsed.append(text) or read_metadata(text))
+    texts = [metadata(corp.entity_id, [key_pair(NOW, days=days)[1]], "https://a.example.org/sso") for days in (20, 30)]
+    for text in (*texts, *texts):
+        IdentityProvider.objects.update(metadata=text)
+        ((_, certificate),) = running_out(NOW)
+        assert certificate.days_left(NOW) == (20 if text == texts[0] else 30)
+    assert parsed == texts
 
 
 @pytest.mark.parametrize(("days", "enabled", "told"), [(20, True, ["corp"]), (20, False, []), (90, True, [])])
