@@ -31,7 +31,11 @@ _BY_REASON: Final[dict[str, Promise]] = {
     Reason.TRANSIENT: _PERSISTENT,
     Reason.NOT_PERSISTENT: _PERSISTENT,
     Reason.ISSUER: _OF_ANOTHER,
-    Reason.ENCRYPTED: _("Switch the encryption of assertions off there: the way here is encrypted already."),
+    Reason.ENCRYPTED: _(
+        "Switch the encryption of assertions off there, the way here is encrypted already: in Entra ID deactivate the "
+        "token encryption of the application, in AD FS set EncryptClaims to false, in Okta choose Unencrypted, in "
+        "Keycloak switch Encrypt assertions off."
+    ),
     Reason.CERTIFICATE_EXPIRED: _("Renew the certificate there; then have the metadata read or paste it again."),
     Reason.NO_METADATA: _("Give the metadata first."),
     Reason.TIMES: _CLOCKS,

@@ -81,7 +81,10 @@ _SENTENCES: Final[dict[Reason, Promise]] = {
         "The identity provider calls you by a name that may change (its NameID is not persistent). The platform admin "
         "has to choose a persistent one there."
     ),
-    Reason.ENCRYPTED: _("The identity provider encrypts what it says. The platform admin has to turn that off there."),
+    Reason.ENCRYPTED: _(
+        "The identity provider encrypts what it says, and the portal reads only what is signed. The platform admin has "
+        "to turn the encryption of assertions off there; the way here is encrypted already."
+    ),
     Reason.ARCHIVED: _("Your access to the portal has ended. Ask the platform admin if you need it again."),
     Reason.NO_METADATA: _(
         "The portal does not know yet how to reach this identity provider: it asks every 15 minutes. If this stays so, "

@@ -18,9 +18,11 @@ _TRANSFORMS: Final = {
 
 
 def refuse_encrypted(response: Element) -> None:
-    """Raises Refused if anything in it is."""
-    if any(children(response, f".//saml:Encrypted{what}") for what in ("Assertion", "ID", "Attribute")):
-        raise Refused(Reason.ENCRYPTED)
+    """Raises Refused if anything in it is: the library decrypts before a signature was checked, so that whoever has an
+    answer could try changed ones until it is open."""
+    for what in ("Assertion", "ID", "Attribute"):
+        if children(response, f".//saml:Encrypted{what}"):
+            raise Refused(Reason.ENCRYPTED, f"Encrypted{what}")
 
 
 def assertion_of(response: Element) -> Element:

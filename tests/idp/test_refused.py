@@ -70,5 +70,6 @@ def test_what_is_encrypted(page: Page, portal: SamlPortal, idp: SimpleSamlPhp, p
     certificate = "".join(pairs[1][1].split("\n")[1:-2])
     idp.set(sp={"assertion.encryption": True, "certData": certificate})
     sign_in(page, portal)
-    assert "encrypts what it says" in told(page)
+    assert "turn the encryption of assertions off there" in told(page)
+    assert "reason=encrypted detail=EncryptedAssertion" in portal.last_refusal()
     assert not is_signed_in(page)

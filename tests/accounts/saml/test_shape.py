@@ -360,15 +360,17 @@ def test_the_message_alone_is_enough(client: Client, corp: Idp) -> None:
 
 
 @pytest.mark.parametrize("has_key", [False, True])
-@pytest.mark.parametrize("what", ["Assertion", "Attribute"])
+@pytest.mark.parametrize(
+    ("what", "path"), [("Assertion", ASSERTION), ("Attribute", "//saml:Attribute"), ("ID", "//saml:NameID")]
+)
 def test_what_is_encrypted(
-    client: Client, corp: Idp, keys: tuple[tuple[str, str], ...], settings: Any, what: str, has_key: bool
+    client: Client, corp: Idp, keys: tuple[tuple[str, str], ...], settings: Any, what: str, path: str, has_key: bool
 ) -> None:
     """Found before the library tries to decrypt it; and groups that cannot be read are not no groups."""
     if has_key:
         settings.SAML_KEY, settings.SAML_CERTIFICATE = keys[1]
     document = corp.response(begin(client, corp))
-    plain = find(document, f"//saml:{what}")
+    plain = find(document, path)
     encrypted = etree.SubElement(plain.getparent(), f"{{{NAMES['saml']}}}Encrypted{what}")
     encrypted.append(plain)
-    refused(client, corp, corp.signed(document, what=["response"]), "encrypted")
+    refused(client, corp, corp.signed(document, what=["response"]), "encrypted", f"Encrypted{what}")

@@ -138,6 +138,8 @@ def test_with_a_key_requests_and_metadata_are_signed(
     assert "&Signature=" in address
     text = client.get(reverse("saml-metadata", args=["corp"])).text
     assert "SignatureValue" in text
+    assert 'use="signing"' in text
+    assert 'use="encryption"' not in text, "or providers would encrypt"
     assert 'AuthnRequestsSigned="true"' in text
 
 
