@@ -14,7 +14,7 @@ from jobs.rules.lost_work import Basis, CheckpointIgnored, Ignored, Work, read_c
 from jobs.states import OVER, JobState
 from jobs.sync.owners import CHECKPOINT_INTERVAL, LAST_CHECKPOINT
 from jobs.words.amounts import amount_text, gpu_hours_text
-from jobs.words.evictions import why_evicted
+from jobs.words.evictions import unknown_cause, why_evicted
 from scheduling import names
 from scheduling.evictions import EvictionReason
 
@@ -34,7 +34,7 @@ def sentences(told: Told) -> list[str]:
     """What happened, most important first."""
     eviction = told.eviction
     why = why_evicted(EvictionReason(eviction.reason, eviction.cause), eviction.preemption)
-    found = [why or gettext("The cluster names a cause that the portal does not know.")]
+    found = [why or unknown_cause()]
     if told.taken_by is not None:
         found += _two_numbers(eviction, told.taken_by.text)
     if eviction.is_dated and not eviction.observed:

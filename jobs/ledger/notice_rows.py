@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from jobs.ledger.observed import submitted_by
-from jobs.models import Eviction
+from jobs.models import Eviction, ToldEviction
 from jobs.rules.episodes import tells_of_evictions
 from jobs.states import HOLDING, OVER, WAITING, JobState, state_of
 from notices.kinds import Kind
@@ -72,6 +72,23 @@ def eviction_notice(eviction: Eviction, team_id: int) -> Notice:
         title=workload.title,
         submitted_by=workload.submitter,
         details={"namespace": eviction.namespace, "eviction": eviction.pk},
+    )
+
+
+def notice_of_told(row: ToldEviction, team_id: int) -> Notice:
+    """Of an eviction that events alone tell of. The row goes if its workload turns up: the notice holds the cause."""
+    return notice(
+        Kind.EVICTED,
+        row.cluster,
+        row.workload_uid,
+        once=f"{row.reason} {row.cause} at {row.at}",
+        at=row.at,
+        team_id=team_id,
+        title=row.workload_name,
+        details={
+            "namespace": row.namespace,
+            "told": {"reason": row.reason, "cause": row.cause, "preemption": row.preemption},
+        },
     )
 
 

@@ -1,17 +1,20 @@
-"""Evictions of workloads that the ledger never saw, as Kueue's events alone tell of them."""
+"""Evictions of workloads that the ledger never saw, as Kueue's events alone tell of them, and whom to tell of them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from gateways.records import EventRecord
+from jobs.ledger.notice_rows import notice_of_told
 from jobs.models import ToldEviction, Workload
 from jobs.sync.eviction_notes import SETTLED, notes_of
+from jobs.sync.sources import begun_at
+from notices.outbox import post
 from portal.write_path import exclusive
 from scheduling import names
 from scheduling.evictions import event_reason
 from scheduling.preemption_messages import parse_preemption
-from teams.models import Cluster
+from teams.models import Cluster, NamespaceBinding
 
 
 class ToldAlone:
@@ -33,8 +36,8 @@ class ToldAlone:
                 self.events[event.about][event.uid] = event
 
     def write(self, now: datetime, read_at: datetime | None) -> int:
-        """Returns how many are news. `read_at`: when the workloads were last read; what happened since may still be of
-        one that the next list holds."""
+        """Store what is news and tell its people; returns how many evictions these are. `read_at`: when the workloads
+        were last read; what happened since may still be of one that the next list holds."""
         if read_at is None:
             return 0
         with exclusive(self.cluster.slug):
@@ -44,7 +47,15 @@ class ToldAlone:
                 cluster=self.cluster, workload_uid__in={row.workload_uid for row in found}
             )
             there = {_key(row) for row in stored}
-            return len(ToldEviction.objects.bulk_create(row for row in found if _key(row) not in there))
+            written = ToldEviction.objects.bulk_create(row for row in found if _key(row) not in there)
+            self._tell(written)
+            return len(written)
+
+    def _tell(self, rows: Iterable[ToldEviction]) -> None:
+        """Not of those of before the portal came."""
+        owners, begun = NamespaceBinding.objects.team_ids(self.cluster), begun_at(self.cluster)
+        ours = (row for row in rows if row.namespace in owners and begun is not None and row.at > begun)
+        post(notice_of_told(row, owners[row.namespace]) for row in ours)
 
     def _rows(self) -> Iterator[ToldEviction]:
         for uid, events in self.events.items():

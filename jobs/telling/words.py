@@ -20,9 +20,12 @@ from jobs.rules.interruptions import Cause
 from jobs.rules.lost_work import Basis
 from jobs.sight import sight_of
 from jobs.words.amounts import amount_text, gpu_hours_text
+from jobs.words.evictions import reason_label, unknown_cause, why_evicted
 from notices.kinds import Kind
 from notices.models import Notice
 from scheduling import names
+from scheduling.evictions import EvictionReason
+from teams.models import Team
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +38,14 @@ class Words:
 
 
 def words_of(notices: Iterable[Notice], reader: User) -> dict[UUID, Words]:
-    """By the notices' ids; read them with their clusters."""
+    """By the notices' ids; read them with their clusters and teams."""
     listed = list(notices)
     evictions = _evictions(listed, reader)
     return {notice.pk: _words(notice, evictions.get(notice.details.get("eviction"))) for notice in listed}
 
 
 def _evictions(notices: list[Notice], reader: User) -> dict[Any, Told]:
-    keys = [notice.details["eviction"] for notice in notices if notice.kind == Kind.EVICTED]
+    keys = [notice.details["eviction"] for notice in notices if "eviction" in notice.details]
     if not keys:
         return {}
     clusters = {notice.cluster_id: notice.cluster for notice in notices}
@@ -53,18 +56,38 @@ def _evictions(notices: list[Notice], reader: User) -> dict[Any, Told]:
 def _words(notice: Notice, row: Told | None) -> Words:
     if row is not None:
         return _of_eviction(notice, row)
+    if "told" in notice.details and notice.team is not None:
+        return _of_told(notice, notice.team, **notice.details["told"])
     title = _TITLES[Kind(notice.kind)]() % {"title": notice.title, "cluster": notice.cluster.name}
     return Words(title, _lines(notice), _path(notice))
 
 
 def _of_eviction(notice: Notice, row: Told) -> Words:
-    title = gettext("%(job)s was evicted: %(reason)s") % {"job": notice.title, "reason": row.label}
     lines = sentences(row)
     if row.eviction.basis != Basis.NOTHING:
         note = f" ({row.loss_note})" if row.loss_note else ""
         lines.append(gettext("Lost: %(loss)s.") % {"loss": f"{row.loss}{note}"})
     path = reverse("eviction", args=[notice.cluster.slug, notice.subject, row.eviction.pk])
-    return Words(title, tuple(lines), path)
+    return Words(_evicted_title(notice, row.label), tuple(lines), path)
+
+
+def _of_told(notice: Notice, team: Team, reason: str, cause: str, preemption: str) -> Words:
+    """Of a job that nobody saw: what is known of it, and what is not."""
+    return Words(
+        _evicted_title(notice, reason_label(preemption or reason)),
+        (
+            why_evicted(EvictionReason(reason, cause), preemption) or unknown_cause(),
+            gettext("The job came and went before the portal saw it: Kueue's events alone tell of it."),
+            gettext(
+                "What it held and lost, and what took its place, is not known; there may have been more evictions."
+            ),
+        ),
+        reverse("team-lost", args=[team.slug]),
+    )
+
+
+def _evicted_title(notice: Notice, reason: str) -> str:
+    return gettext("%(job)s was evicted: %(reason)s") % {"job": notice.title, "reason": reason}
 
 
 _TITLES: Mapping[Kind, Any] = {

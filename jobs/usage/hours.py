@@ -6,18 +6,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeAlias
 
 from django.db import models
-from django.db.models import Min
 
 from jobs.ledger.late import hour_of
 from jobs.models import ClosedHours, PendingHour, QueueHour, ReopenedHours, TeamHour
-from jobs.sync.sources import LIVE
+from jobs.sync.sources import LIVE, begun_at
 from jobs.usage.hour_facts import HourFacts
 from portal.models import SourceState
 from portal.write_path import BATCH, exclusive
 from scheduling.hour_rows import Stretch, micros
 from scheduling.hours import Hours, roll_up
 from scheduling.quantities import saturate
-from teams.models import Cluster, SpecVersion
+from teams.models import Cluster
 
 GRACE: Final = timedelta(minutes=2)
 """How long after its end an hour stays open for facts that are on their way."""
@@ -64,18 +63,11 @@ def rebuild_hours(cluster: Cluster) -> int:
 def _closed_hours(cluster: Cluster) -> ClosedHours | None:
     """The cluster's row; at first with no hour closed. None while nothing was read."""
     closed = ClosedHours.objects.filter(cluster=cluster).first()
-    begun_at = None if closed else _begun_at(cluster)
-    if begun_at:
-        fresh = {"begun_at": begun_at, "until": hour_of(begun_at)}
+    begun = None if closed else begun_at(cluster)
+    if begun:
+        fresh = {"begun_at": begun, "until": hour_of(begun)}
         closed, _ = ClosedHours.objects.get_or_create(cluster=cluster, defaults=fresh)
     return closed
-
-
-def _begun_at(cluster: Cluster) -> datetime | None:
-    """When queues and the ways to them were first known."""
-    kinds = (SpecVersion.Kind.CLUSTER_QUEUE, SpecVersion.Kind.LOCAL_QUEUE)
-    versions = SpecVersion.objects.filter(cluster=cluster, kind__in=kinds).values("kind")
-    return max((each["first"] for each in versions.annotate(first=Min("valid_from"))), default=None)
 
 
 def _read_until(cluster: Cluster, now: datetime) -> datetime | None:

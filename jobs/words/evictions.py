@@ -40,6 +40,10 @@ def why_evicted(told: EvictionReason, preemption: str = "") -> str:
     return reasons.get(preemption if told.reason == names.PREEMPTED else told.reason, "")
 
 
+def unknown_cause() -> str:
+    return gettext("The cluster names a cause that the portal does not know.")
+
+
 _LABELS: Final = {
     names.PREEMPTED: _("Preempted"),
     names.IN_CLUSTER_QUEUE: _("Priority in the queue"),

@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from jobs.models import Workload
 from jobs.rules.time_to_start import Actor
 from jobs.states import OVER, WAITING, JobState
-from jobs.words.evictions import why_evicted
+from jobs.words.evictions import unknown_cause, why_evicted
 from jobs.words.quotas import share_text
 from jobs.words.reasons import Reason
 from scheduling import names
@@ -74,9 +74,7 @@ def _why_stopped(workload: Workload) -> Iterator[str]:
         return
     told = eviction_reason(str(evicted.get("reason")))
     preemption = str(workload.condition(names.PREEMPTED).get("reason"))
-    yield (told and why_evicted(told, preemption)) or gettext(
-        "The cluster names a cause that the portal does not know."
-    )
+    yield (told and why_evicted(told, preemption)) or unknown_cause()
 
 
 def _actor(workload: Workload, reason: Reason | None) -> Actor | None:

@@ -24,7 +24,7 @@ _PER_PAGE: Final = 50
 @require_safe
 def inbox(request: Request) -> HttpResponse:
     receipts = inbox_of(request.user).order_by("-at", "-pk")
-    ordered = receipts.select_related("notice__cluster", "notice__acknowledged_by")
+    ordered = receipts.select_related("notice__cluster", "notice__team", "notice__acknowledged_by")
     page = cut_page(lambda start, end: ordered[start:end], receipts.count(), _page(request), _PER_PAGE)
     words = words_of([receipt.notice for receipt in page.rows], request.user)
     context = {

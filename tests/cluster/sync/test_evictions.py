@@ -2,16 +2,19 @@
 
 import time
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from gateways.http import connect
-from jobs.models import Eviction
+from jobs.models import Eviction, ToldEviction, Workload
 from jobs.rules.lost_work import Basis
+from jobs.sync.eviction_notes import SETTLED
 from jobs.sync.pull import pull_events
+from notices.kinds import Kind
+from notices.models import Notice
 from scheduling import names
 from tests.cluster import jobs, objects
 from tests.cluster.objects import GPU
@@ -141,9 +144,15 @@ def test_who_has_less_than_a_fair_share_takes_over(
         for ledger in ledgers:
             for name, (decided, released) in told.items():
                 eviction = agrees(ledger, GUESTS, name, decided, released)
-                is_preempted_by(ledger, eviction, eviction.preemption, OWNERS, "more")
+                is_preempted_by(ledger, eviction, rule_of(decided), OWNERS, "more")
             rules = {evictions(ledger, GUESTS, name)[0].preemption for name in told}
             assert "InCohortFairSharing" in rules
+
+
+def rule_of(decided: Json) -> str:
+    told = jobs.condition(decided, "Preempted")
+    assert told is not None
+    return str(told["reason"])
 
 
 def wait_for_victims(scene: Scene, names: list[str], count: int) -> list[str]:
@@ -179,26 +188,25 @@ def test_what_people_stop(scene: Scene, ledgers: Ledgers, stop: Any, reason: str
     scene.admit(OWNERS, "own", 4)
     ledgers.agree()
     stop(scene)
-    decided, _ = evict(scene, OWNERS, "own", reason)
+    decided, released = evict(scene, OWNERS, "own", reason)
     ledgers.agree()
 
     for ledger in ledgers:
-        (eviction,) = evictions(ledger, OWNERS, "own")
-        assert (eviction.reason, eviction.cause, eviction.ordinal, eviction.observed) == (reason, "", 1, True)
-        assert eviction.decided_before == since(decided, "Evicted")
+        eviction = agrees(ledger, OWNERS, "own", decided, released)
+        assert (eviction.reason, eviction.cause, eviction.ordinal, eviction.gpus) == (reason, "", 1, 4)
         assert (eviction.preemptor, eviction.preemptor_uid, eviction.preemption) == (None, "", "")
 
 
 def test_what_ran_for_as_long_as_it_may(scene: Scene, ledgers: Ledgers) -> None:
     scene.admit(OWNERS, "own", 4, maximumExecutionTimeSeconds=3)
     ledgers.agree()
-    decided, _ = evict(scene, OWNERS, "own")
+    decided, released = evict(scene, OWNERS, "own")
     ledgers.agree()
 
     for ledger in ledgers:
-        (eviction,) = evictions(ledger, OWNERS, "own")
-        assert (eviction.reason, eviction.cause) == ("Deactivated", "MaximumExecutionTimeExceeded")
-        assert eviction.decided_before == since(decided, "Evicted")
+        eviction = agrees(ledger, OWNERS, "own", decided, released)
+        assert (eviction.reason, eviction.cause, eviction.ordinal) == ("Deactivated", "MaximumExecutionTimeExceeded", 1)
+        assert eviction.lost_high >= 4 * 3
 
 
 def test_a_check_that_takes_its_consent_back(scene: Scene, ledgers: Ledgers) -> None:
@@ -333,6 +341,90 @@ def test_events_tell_of_preemptions_while_nobody_looked(
     again = pull_events(ledger.cluster, connect(ledger.cluster.connection), ledger.clock)
     assert (again.written, again.malformed) == (0, [])
     assert list(Eviction.objects.order_by("pk").values()) == rows
+
+
+def test_events_alone_tell_of_a_job_that_came_and_went_while_nobody_looked(
+    scene: Scene, ledgers: Ledgers, away: None
+) -> None:
+    ledgers.watched.stop()
+    admitted = scene.admit(GUESTS, "quick", 8)
+    uid = admitted["metadata"]["uid"]
+    scene.next_second(admitted)
+    scene.submit(OWNERS, "own", 6)
+    decided, _ = evict(scene, GUESTS, "quick", "Preempted")
+    scene.delete(GUESTS, "quick")
+    scene.until(OWNERS, "own", "Admitted")
+    look_again(ledgers)
+
+    for ledger in ledgers:
+        told = ToldEviction.objects.filter(cluster=ledger.cluster, workload_uid=uid)
+        until_told(ledger, told)
+        row = told.get()
+        assert (row.namespace, row.workload_name) == (scene.place(GUESTS), "quick")
+        assert (row.reason, row.cause, row.preemption) == ("Preempted", "", "InCohortReclamation")
+        assert is_soon_after(row.at, decided)
+        assert not Workload.objects.filter(cluster=ledger.cluster, uid=uid).exists()
+        is_told_once(ledger, uid, row.at)
+
+
+def test_a_job_that_was_evicted_and_went_while_nobody_looked(scene: Scene, ledgers: Ledgers, away: None) -> None:
+    admitted = scene.admit(GUESTS, "guest", 8)
+    uid = admitted["metadata"]["uid"]
+    ledgers.agree()
+    ledgers.watched.stop()
+    scene.next_second(admitted)
+    scene.submit(OWNERS, "own", 6)
+    decided, _ = evict(scene, GUESTS, "guest", "Preempted")
+    scene.delete(GUESTS, "guest")
+    scene.until(OWNERS, "own", "Admitted")
+    look_again(ledgers)
+
+    for ledger in ledgers:
+        until_told(ledger, Eviction.objects.filter(cluster=ledger.cluster, workload__uid=uid))
+        (eviction,) = evictions(ledger, GUESTS, "guest")
+        is_preempted_by(ledger, eviction, "InCohortReclamation", OWNERS, "own")
+        assert (eviction.observed, eviction.is_dated) == (False, True)
+        assert is_soon_after(eviction.decided_before, decided)
+        assert eviction.span is not None and eviction.span.admitted_at == since(admitted, "Admitted")
+        ran = eviction.decided_before - eviction.span.admitted_at
+        assert eviction.lost_low == eviction.lost_high == 8 * ran.total_seconds()
+        is_told_once(ledger, uid, eviction.decided_before)
+
+
+@pytest.fixture
+def away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A watch that was away for however short a time reads a list."""
+    monkeypatch.setattr("jobs.sync.watch._RESUME_WITHIN", timedelta())
+
+
+def look_again(ledgers: Ledgers) -> None:
+    """Lists are read, and then so much time goes by that none can still hold what events tell."""
+    ledgers.watched.start()
+    ledgers.agree()
+    for ledger in ledgers:
+        ledger.ahead = SETTLED + timedelta(minutes=1)
+
+
+def until_told(ledger: Ledger, told: Any) -> None:
+    """Kueue writes its events up to a second after the decision."""
+
+    def look() -> bool:
+        pull_events(ledger.cluster, connect(ledger.cluster.connection), ledger.clock)
+        return bool(told.all().exists())
+
+    ledger.until("what the events tell", look)
+
+
+def is_soon_after(at: datetime, decided: Json) -> bool:
+    decision = since(decided, "Evicted")
+    return decision is not None and decision <= at <= decision + timedelta(seconds=1)
+
+
+def is_told_once(ledger: Ledger, uid: str, at: datetime) -> None:
+    """The events are still there when they are read again."""
+    pull_events(ledger.cluster, connect(ledger.cluster.connection), ledger.clock)
+    notice = Notice.objects.get(cluster=ledger.cluster, subject=uid, kind=Kind.EVICTED)
+    assert (notice.team, notice.at) == (ledger.teams[GUESTS], at)
 
 
 def test_what_a_job_says_of_its_last_checkpoint(scene: Scene, ledgers: Ledgers) -> None:

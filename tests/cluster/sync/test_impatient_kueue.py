@@ -1,12 +1,14 @@
 """A real Kueue that waits seconds for pods and deletes at once what is over."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from jobs.models import Workload
+from jobs.models import Eviction, Workload
 from jobs.states import JobState
+from jobs.sync.eviction_notes import SETTLED
 from tests.cluster import jobs, objects
 from tests.cluster.client import path
 from tests.cluster.fixtures import require_binaries
@@ -18,6 +20,8 @@ from tests.cluster.sync.scene import LOCAL_QUEUE, OWNERS, Scene
 from tests.cluster.sync.test_evictions import evict, evictions
 
 Json = dict[str, Any]
+
+SLOW = timedelta(seconds=30)
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -88,9 +92,15 @@ def test_what_ran_too_long_is_deleted_at_once(scene: Scene, ledgers: Ledgers) ->
     ledgers.agree()
     wait_until_gone(scene)
     ledgers.agree()
-    assert told(ledgers.watched, admitted) == [("Deactivated", "MaximumExecutionTimeExceeded", 1)]
+    (eviction,) = told(ledgers.watched, admitted)
+    assert as_counted(eviction) == ("Deactivated", "MaximumExecutionTimeExceeded", 1)
+    assert timedelta(seconds=2) <= ran(eviction, admitted) < SLOW
+    assert eviction.lost_high == eviction.gpus * ran(eviction, admitted).total_seconds()
     for ledger in ledgers:
         is_over(ledger, admitted)
+    (by_event,) = told_by_events(ledgers.pulled, admitted, 1)
+    assert as_counted(by_event) == as_counted(eviction)
+    assert abs(by_event.decided_before - eviction.decided_before) <= timedelta(seconds=1)
 
 
 def test_what_never_had_its_pods_is_deleted_at_once(scene: Scene, ledgers: Ledgers) -> None:
@@ -99,22 +109,48 @@ def test_what_never_had_its_pods_is_deleted_at_once(scene: Scene, ledgers: Ledge
     ledgers.agree()
     wait_until_gone(scene)
     ledgers.agree()
-    assert told(ledgers.watched, admitted) == [
-        ("PodsReadyTimeout", "WaitForStart", 1),
-        ("Deactivated", "RequeuingLimitExceeded", 1),
-    ]
+    first, last = told(ledgers.watched, admitted)
+    assert as_counted(first) == ("PodsReadyTimeout", "WaitForStart", 1)
+    assert as_counted(last) == ("Deactivated", "RequeuingLimitExceeded", 1)
+    assert timedelta() < ran(first, admitted) < SLOW
+    assert first.span != last.span and first.decided_before < last.decided_before
     for ledger in ledgers:
         is_over(ledger, admitted)
+    by_events = told_by_events(ledgers.pulled, admitted, 2)
+    assert [each.reason for each in by_events] == ["PodsReadyTimeout", "Deactivated"]
+    for by_event, seen in zip(by_events, (first, last), strict=True):
+        assert abs(by_event.decided_before - seen.decided_before) <= timedelta(seconds=1)
 
 
 def stored(ledger: Ledger, looked_at: Json) -> Workload:
     return Workload.objects.get(cluster=ledger.cluster, uid=looked_at["metadata"]["uid"])
 
 
-def told(ledger: Ledger, looked_at: Json) -> list[tuple[str, str, int]]:
-    found = stored(ledger, looked_at).evictions.order_by("decided_before")
+def told(ledger: Ledger, looked_at: Json) -> list[Eviction]:
+    """Those that were seen, each with the hold that it ended."""
+    found = list(stored(ledger, looked_at).evictions.select_related("span").order_by("decided_before"))
     assert all(eviction.observed and eviction.span for eviction in found)
-    return [(eviction.reason, eviction.cause, eviction.ordinal) for eviction in found]
+    return found
+
+
+def told_by_events(ledger: Ledger, looked_at: Json, count: int) -> list[Eviction]:
+    """A pull never saw them: once no list can hold them any more, events do, each with its time."""
+    ledger.ahead = SETTLED + timedelta(minutes=1)
+    ledger.until("what events tell", lambda: stored(ledger, looked_at).evictions.count() >= count)
+    found = list(stored(ledger, looked_at).evictions.order_by("decided_before"))
+    assert all(eviction.is_dated for eviction in found)
+    return found
+
+
+def as_counted(eviction: Eviction) -> tuple[str, str, int]:
+    return eviction.reason, eviction.cause, eviction.ordinal
+
+
+def ran(eviction: Eviction, admitted: Json) -> timedelta:
+    """From the admission that the test saw to the decision that the ledger holds."""
+    began = since(admitted, "Admitted")
+    assert began is not None and eviction.span is not None and eviction.span.admitted_at == began
+    return eviction.decided_before - began
 
 
 def is_over(ledger: Ledger, looked_at: Json) -> None:

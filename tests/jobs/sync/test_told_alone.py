@@ -9,8 +9,12 @@ from gateways.events import parse_event, parse_new_event
 from gateways.records import EventRecord
 from jobs.models import Eviction, ToldEviction
 from jobs.sync.told_alone import ToldAlone
+from notices.kinds import Kind
+from notices.models import Notice
+from notices.recipients import address
 from scheduling import names
 from scheduling.preemption_messages import preempted
+from tests.people import People
 from tests.stories import Job, minute
 from tests.worlds import World
 
@@ -127,3 +131,34 @@ def test_a_job_that_turns_up_late_is_told_by_its_counters(shared: World) -> None
 def test_another_cluster_is_told_of_nothing(shared: World, world: World) -> None:
     learn(shared, new())
     assert set(ToldEviction.objects.values_list("cluster", flat=True)) == {shared.cluster.pk}
+
+
+def test_its_people_are_told_once(shared: World, people: People) -> None:
+    learn(shared, new(), new(uid="theirs", regarding={**about("theirs"), "namespace": "hyperpod-ns-nobodys"}))
+    learn(shared, new(), now=40, read=39)
+    notice = Notice.objects.get()
+    assert (notice.kind, notice.subject, notice.team) == (Kind.EVICTED, "gone-1", people.research)
+    assert (notice.title, notice.at, notice.submitted_by) == ("job-quick-0a1b2", minute(10), "")
+    cause = {"reason": names.PREEMPTED, "cause": "", "preemption": names.IN_COHORT_RECLAMATION}
+    assert notice.details == {"namespace": "hyperpod-ns-research", "told": cause}
+    address(minute(41))
+    assert set(notice.receipts.values_list("user__username", flat=True)) == {"member", "viewer", "team-admin"}
+
+
+def test_each_eviction_of_one_job_is_told(shared: World) -> None:
+    learn(shared, old(10, 20, 4))
+    learn(shared, old(10, 25, 5), now=40, read=39)
+    assert sorted(Notice.objects.values_list("at", flat=True)) == [minute(10), minute(20), minute(25)]
+
+
+def test_what_was_over_before_the_portal_came_is_no_news(shared: World) -> None:
+    assert learn(shared, new(-1)) == 1
+    assert not Notice.objects.exists()
+
+
+def test_what_turns_up_late_is_not_told_again(shared: World) -> None:
+    """A list that missed it is whole again: its counter tells of the eviction that its people know of."""
+    job = Job()
+    learn(shared, new(uid=job.uid))
+    shared.see(job.admit(5).evict(10), now=minute(40), last_seen=minute(29))
+    assert Eviction.objects.count() == Notice.objects.filter(kind=Kind.EVICTED).count() == 1
