@@ -69,6 +69,15 @@ class QueueNow(models.Model):
             return self.nominal
         return None if self.borrowing_limit is None else self.nominal + self.borrowing_limit
 
+    @property
+    def left_by_limit(self) -> int | None:
+        """How much more it may take, where its own borrowing limit and not what others use is what bounds it; None
+        elsewhere."""
+        if not self.cohort or self.at_most is None:
+            return None
+        left = max(0, self.at_most - self.reservation)
+        return left if left == self.available else None
+
 
 class TeamNow(models.Model):
     """What one team's running workloads hold of one (ClusterQueue, flavor, resource), split into own and borrowed."""

@@ -1,6 +1,6 @@
 """Why a workload waits, in plain words: a code with its parameters, rendered in the reader's language."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from django.utils.formats import number_format
@@ -8,6 +8,7 @@ from django.utils.text import get_text_list
 from django.utils.translation import gettext, ngettext
 
 from jobs.models import Workload
+from jobs.queues.limits import NO_LIMITS, Limits
 from jobs.rules.time_to_start import Actor
 from jobs.states import JobState, can_never_start
 from jobs.words.amounts import amount_text, resource_word
@@ -48,8 +49,8 @@ class Reason:
     is_too_big: bool = False
 
 
-def waiting_reason(workload: Workload) -> Reason:
-    """Why it does not run yet."""
+def waiting_reason(workload: Workload, limits: Limits = NO_LIMITS) -> Reason:
+    """Why it does not run yet. `limits`: of its queue, where they are in the way."""
     reserved = workload.condition(names.QUOTA_RESERVED)
     raw = reserved.get("message") or ""
     if workload.state == JobState.PAUSED:
@@ -60,7 +61,7 @@ def waiting_reason(workload: Workload) -> Reason:
     evicted = worded_reason(raw)
     if evicted:
         return _since_evicted(workload, evicted, raw)
-    return _why_pending(workload, raw)
+    return _why_pending(workload, raw, limits)
 
 
 def _since_evicted(workload: Workload, told: EvictionReason, raw: str) -> Reason:
@@ -71,10 +72,10 @@ def _since_evicted(workload: Workload, told: EvictionReason, raw: str) -> Reason
     return Reason((cause, not_since), raw, Actor.SCHEDULER)
 
 
-def _why_pending(workload: Workload, raw: str) -> Reason:
+def _why_pending(workload: Workload, raw: str, limits: Limits) -> Reason:
     message = parse_pending(raw)
     in_vain = not message.preempting and can_never_start(message.mentions)
-    sentences = list(dict.fromkeys(_sentences(_binding(message.mentions), in_vain=in_vain)))
+    sentences = list(dict.fromkeys(_sentences(_binding(message.mentions), limits, in_vain=in_vain)))
     if message.preempting:
         text = ngettext(
             "It starts when %(count)s job has given its capacity back.",
@@ -124,28 +125,47 @@ def _unexplained(raw: str) -> str:
     return gettext("The cluster gives no reason.")
 
 
-def _sentences(mentions: tuple[Mention, ...], *, in_vain: bool) -> Iterator[str]:
+def _sentences(mentions: tuple[Mention, ...], limits: Limits, *, in_vain: bool) -> Iterator[str]:
     """What can never be comes first, unless there is a flavor to wait for."""
     if in_vain:
         yield from _not_covered(mentions)
         yield from _too_big(mentions, in_vain=True)
-    yield from _not_free(mentions)
+    short = _short(mentions)
+    yield from _not_free(short)
+    yield from _kept_back(short, limits)
     if not in_vain:
         yield from _too_big(mentions, in_vain=False)
     yield from _others(mentions)
 
 
-def _not_free(mentions: tuple[Mention, ...]) -> Iterator[str]:
-    """One sentence for all that is short in a flavor, of those that are big enough."""
+def _short(mentions: tuple[Mention, ...]) -> list[Mention]:
+    """What is short in flavors that are big enough."""
     too_small = {(m.pod_set, m.flavor) for m in mentions if m.obstacle is Obstacle.EXCEEDS_MAXIMUM}
-    short: dict[str, list[str]] = {}
-    for mention in mentions:
-        is_short = mention.obstacle is Obstacle.INSUFFICIENT_UNUSED_QUOTA
-        if is_short and (mention.pod_set, mention.flavor) not in too_small:
-            short.setdefault(mention.flavor, []).append(_missing(mention))
-    for flavor, amounts in short.items():
+    short = (mention for mention in mentions if mention.obstacle is Obstacle.INSUFFICIENT_UNUSED_QUOTA)
+    return [mention for mention in short if (mention.pod_set, mention.flavor) not in too_small]
+
+
+def _not_free(short: Iterable[Mention]) -> Iterator[str]:
+    """One sentence for all that is short in a flavor."""
+    missing: dict[str, list[str]] = {}
+    for mention in short:
+        missing.setdefault(mention.flavor, []).append(_missing(mention))
+    for flavor, amounts in missing.items():
         text, once = gettext("Not enough is free in %(flavor)s: %(amounts)s."), list(dict.fromkeys(amounts))
         yield text % {"flavor": flavor_text(flavor), "amounts": _listed(once)}
+
+
+def _kept_back(short: Iterable[Mention], limits: Limits) -> Iterator[str]:
+    """Where more would be free in the cohort, or come free, that the queue may not borrow."""
+    for flavor, resource in dict.fromkeys((mention.flavor, mention.resource) for mention in short):
+        line = limits.get((flavor, resource))
+        if line is not None and line.at_most is not None and line.left_by_limit is not None:
+            text = gettext(
+                "The queue's own borrowing limit is in the way in %(flavor)s: it may hold at most %(most)s, of which "
+                "%(left)s are left."
+            )
+            most, left = (amount_text(amount, resource) for amount in (line.at_most, line.left_by_limit))
+            yield text % {"flavor": flavor_text(flavor), "most": most, "left": left}
 
 
 def _listed(words: list[str]) -> str:

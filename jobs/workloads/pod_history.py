@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Subquery
+from django.db.models import Count, Exists, Subquery
 
 from jobs.models import Interruption, PodRun, Workload
 from jobs.sync.sources import PODS
@@ -33,19 +33,22 @@ class PodHistory:
 
 
 def pod_history_of(workload: Workload, holds: Sequence[Held], most: int) -> PodHistory:
-    """Two questions, whatever there is; `holds` are the workload's newest, in that order. One interruption more than
+    """At most two questions; `holds` are the workload's newest, in that order. One interruption more than
     `most` tells that there are more."""
     state = SourceState.objects.filter(cluster=workload.cluster.slug, source=PODS)
     of_it = PodRun.objects.filter(workload=workload)
     total = of_it.order_by().values("workload").annotate(total=Count("pk")).values("total")
-    told = of_it.annotate(total=Subquery(total), failing_since=Subquery(state.values("failing_since")))
+    interruptions = Interruption.objects.filter(workload=workload).order_by("-before", "pk")
+    told = of_it.annotate(
+        total=Subquery(total), failing_since=Subquery(state.values("failing_since")), is_broken=Exists(interruptions)
+    )
     newest = list(told.order_by("-bound_at", "name")[:most])
     if not newest:
         read, failing = state.values_list("last_good_at", "failing_since").first() or (None, None)
         return PodHistory([], 0, [], read is not None, failing)
     pods = [RanOn(run, _held_since(run, holds)) for run in newest]
-    interruptions = Interruption.objects.filter(workload=workload).order_by("-before", "pk")
-    return PodHistory(pods, newest[0].total, list(interruptions[: most + 1]), True, newest[0].failing_since)
+    broken = list(interruptions[: most + 1]) if newest[0].is_broken else []
+    return PodHistory(pods, newest[0].total, broken, True, newest[0].failing_since)
 
 
 def _held_since(run: PodRun, holds: Sequence[Held]) -> datetime | None:

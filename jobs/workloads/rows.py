@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from jobs.ledger.holds import OnGpus, gpu_shares
 from jobs.lists.reach import Owner, Reach
 from jobs.models import Workload
+from jobs.queues.limits import NO_LIMITS, limits_of
 from jobs.queues.team_now import Waiting, with_positions
 from jobs.states import HOLDING, WAITING
 from jobs.words.reasons import Reason, waiting_reason
@@ -34,12 +35,13 @@ def rows_of(
     listed = list(workloads)
     waiting = [workload for workload in listed if workload.state in WAITING]
     places = _places(waiting) if with_places else {}
+    limits = limits_of(waiting)
     gpus = _gpus(workload for workload in listed if workload.state in HOLDING) if with_shares else {}
     return [
         WorkloadRow(
             workload,
             reach.owners.get((workload.cluster_id, workload.namespace)),
-            waiting_reason(workload) if workload.state in WAITING else None,
+            waiting_reason(workload, limits.get(workload.pk, NO_LIMITS)) if workload.state in WAITING else None,
             places.get(workload.pk),
             gpus.get(workload.pk, {}),
         )

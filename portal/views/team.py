@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.actions import remember_team
 from accounts.requests import Request
+from jobs.queues.limits import NO_LIMITS, limits_in
 from jobs.queues.outside_quotas import outside_quotas
 from jobs.queues.team_now import ClusterNow, Running, Waiting, clusters_of, jobs_of
 from jobs.redaction import redaction_for
@@ -94,7 +95,11 @@ def _section(request: Request, here: ClusterNow, *, sees_raw: bool) -> ClusterSe
 def _waiting_rows(
     request: Request, here: ClusterNow, waiting: Iterable[Waiting], *, sees_raw: bool
 ) -> list[WaitingRow]:
-    reasons = [(each, waiting_reason(each.workload)) for each in waiting]
+    limits = limits_in(line.now for line in here.lines)
+    reasons = [
+        (each, waiting_reason(each.workload, limits.get((here.cluster.pk, each.cluster_queue), NO_LIMITS)))
+        for each in waiting
+    ]
     if not sees_raw:
         return [WaitingRow(each, reason, "") for each, reason in reasons]
     redaction = redaction_for(request.user, here.cluster, (reason.raw for _, reason in reasons))

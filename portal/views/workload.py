@@ -9,12 +9,13 @@ from django.views.decorators.http import require_safe
 from accounts.requests import Request
 from jobs.access import get_workload_and_team_or_404, may_see_raw
 from jobs.models import Workload
+from jobs.queues.limits import NO_LIMITS, limits_of
 from jobs.queues.team_now import Running, with_positions, with_shares
 from jobs.redaction import redaction_for
 from jobs.rules.time_to_start import Actor
 from jobs.states import HOLDING, WAITING
 from jobs.sync.sources import LIVE
-from jobs.words.reasons import waiting_reason
+from jobs.words.reasons import Reason, waiting_reason
 from jobs.workloads.attempt import attempt_of, has_unseen_holds
 from jobs.workloads.conditions import condition_rows
 from jobs.workloads.earlier import of_same_job
@@ -60,7 +61,7 @@ def _conditions(request: Request, workload: Workload) -> list[Any]:
 
 def _story(workload: Workload) -> dict[str, Any]:
     """How it stands, how it came to start, and what it held."""
-    reason = waiting_reason(workload) if workload.state in WAITING and not workload.is_over else None
+    reason = _reason(workload)
     history = history_of(workload, _MOST_HOLDS)
     running = _running(workload)
     waits = with_positions(workload.cluster, [workload])[0] if reason else None
@@ -74,6 +75,13 @@ def _story(workload: Workload) -> dict[str, Any]:
         "most_pods": _MOST_PODS,
         "attempt": attempt_of(workload, history, reason.actor if reason else Actor.UNKNOWN),
     }
+
+
+def _reason(workload: Workload) -> Reason | None:
+    """Why it waits, if it does."""
+    if workload.is_over or workload.state not in WAITING:
+        return None
+    return waiting_reason(workload, limits_of([workload]).get(workload.pk, NO_LIMITS))
 
 
 def _running(workload: Workload) -> Running:

@@ -11,7 +11,9 @@ from django.urls import reverse
 from accounts.models import User
 from jobs.models import Workload
 from notices.recipients import address
+from scheduling.messages import insufficient_unused, pod_set_message
 from tests.factories import MembershipFactory
+from tests.pages.reading import visit, words
 from tests.people import People
 from tests.pods import Pod, see_pods
 from tests.stories import GPU, P5, Job, cluster_queue, groups, quota
@@ -106,6 +108,18 @@ def test_a_workload_page_with_many_holds(zoo: World, people: People) -> None:
         counts.append(count(people.member, Workload.objects.get(uid=job.uid).get_absolute_url()))
     assert counts[1:] == counts[:1] * 3
     assert counts[0] <= 12
+
+
+def test_a_workload_page_with_pods_whose_queue_may_borrow_no_more(zoo: World, people: People) -> None:
+    zoo.queues(cluster_queue("research-queue", 12, 0))
+    job = Job("restless", gpus=4).admit(-100)
+    zoo.see(job, Job("runs", gpus=12).admit(-90))
+    see_pods(zoo, Pod(job, bound=-99).ends(-95))
+    short = pod_set_message("main", [insufficient_unused(GPU, P5, 4)])
+    zoo.see(job.evict(-95).release(-94).waits(short, -93))
+    address = Workload.objects.get(uid=job.uid).get_absolute_url()
+    assert "own borrowing limit" in words(visit(people.member, address))
+    assert count(people.member, address) <= 12
 
 
 def test_the_sign_in_page_with_many_people(people: People) -> None:

@@ -3,7 +3,9 @@
 import pytest
 
 from jobs.models import QueueNow
+from jobs.queues.limits import limits_of
 from jobs.states import JobState
+from jobs.words.reasons import waiting_reason
 from tests.cluster import jobs, objects
 from tests.cluster.objects import GPU
 from tests.cluster.sync.facts import since
@@ -173,3 +175,20 @@ def test_teams_that_share_a_queue_are_served_own_quota_first_come(scene: Scene, 
     ledgers.agree()
     for ledger in ledgers:
         assert (ledger.team(OWNERS), ledger.team(GUESTS, OWNERS)) == ((0, 0), (3, 0))
+
+
+def test_a_queue_that_may_borrow_no_more_says_so(scene: Scene, ledgers: Ledgers) -> None:
+    scene.set_quota(OWNERS, (scene.flavor, {GPU: (6, 2, None)}))
+    scene.admit(OWNERS, "own", 7)
+    scene.submit(OWNERS, "waits", 2)
+    scene.until(OWNERS, "waits", "QuotaReserved", "False")
+    ledgers.agree()
+
+    for ledger in ledgers:
+        workload = ledger.workload(OWNERS, "waits")
+        limits = limits_of([workload])
+        short, named = waiting_reason(workload, limits[workload.pk]).sentences
+        assert (short, limits[workload.pk][scene.flavor, GPU].left_by_limit) == (
+            f"Not enough is free in {scene.flavor}: 1 GPU more needed.", 1
+        )  # fmt: skip
+        assert "it may hold at most 8 GPUs, of which 1 GPU are left" in named
