@@ -42,7 +42,7 @@ class Facts:
     waited: Sequence[Waited] = ()
     claims: Sequence[Claim] = ()
     gaps: Sequence[tuple[int, int]] = ()
-    lost: Sequence[Lost] = ()
+    lost: Iterable[Lost] = ()
     lost_unknown: Sequence[LostUnknown] = ()
 
 
@@ -93,7 +93,7 @@ class _RollUp:
         return covered([*((each.start, each.end) for each in perhaps), *self.facts.gaps], self.window)
 
     def _add(self, queue: str, key: FlavorResource, time: QueueTime, lent: Lent, unknown: Mapping[int, int]) -> None:
-        all_lost = self.lost[key][queue]
+        all_lost = self.lost[key].pop(queue, {})
         for hour, sums in time.hours.items():
             unseen = unknown.get(hour, 0) if sums.is_present else 0
             teams = sums.teams

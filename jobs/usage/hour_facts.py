@@ -42,7 +42,7 @@ class HourFacts:
             list(self._waited()),
             list(self._claims()),
             self._gaps(),
-            list(lost.known()),
+            lost.known(),
             list(lost.unknown()),
         )
 
