@@ -35,7 +35,9 @@ def test_what_image_compose_file_and_chart_set_is_documented() -> None:
 
 def test_only_secrets_may_come_from_files() -> None:
     secrets = set(
-        re.findall(r'env_(?:secret|url|database|keys)\(\s*"(PORTAL_[A-Z_]+)"', (ROOT / "portal/settings.py").read_text())
+        re.findall(
+            r'env_(?:secret|url|database|keys)\(\s*"(PORTAL_[A-Z_]+)"', (ROOT / "portal/settings.py").read_text()
+        )
     )
     said = re.findall(r"`(PORTAL_[A-Z_]+)` \(or `_FILE`\)", (ROOT / "docs/settings.md").read_text())
     assert set(said) == secrets

@@ -143,6 +143,14 @@ def test_only_the_demo_has_one(cluster: Cluster, settings: LazySettings) -> None
         fill()
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("days", [-1, 0, 367])
+def test_a_past_of_no_days_or_of_years_is_refused(days: int, settings: LazySettings) -> None:
+    settings.DEMO = True
+    with pytest.raises(CommandError, match="--days must be 1 to 366"):
+        call_command("demo_history", days=days)
+
+
 def test_a_ledger_that_is_old_already_is_left_alone(cluster: Cluster) -> None:
     cluster.spec_versions.update(valid_from=timezone.now() - timedelta(days=2))
     before = Workload.objects.count()

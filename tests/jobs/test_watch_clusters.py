@@ -152,7 +152,9 @@ def test_the_command_watches_until_it_is_told_to_stop(monkeypatch: pytest.Monkey
     assert len(ticks) == 1
 
 
-def test_the_command_outlives_a_database_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_outlives_a_database_that_does_not_answer(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     handlers: dict[int, Any] = {}
     monkeypatch.setattr(watch_clusters.signal, "signal", handlers.__setitem__)
     monkeypatch.setattr(watch_clusters, "close_old_connections", lambda: None)
@@ -168,3 +170,6 @@ def test_the_command_outlives_a_database_that_does_not_answer(monkeypatch: pytes
     monkeypatch.setattr(Watcher, "tick", tick)
     Command().handle()
     assert list(answers) == []
+    (record,) = [each for each in caplog.records if each.name == watch_clusters.__name__]
+    assert "gone" in record.msg["error"]
+    assert not record.exc_info

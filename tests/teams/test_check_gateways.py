@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db.migrations.recorder import MigrationRecorder
 
 from gateways.errors import Denied, Unavailable
 from gateways.records import Page
@@ -79,6 +80,14 @@ def test_everything_answers() -> None:
 def test_without_a_cluster_the_rest_is_checked() -> None:
     lines, ended = check()
     assert (len(lines), ended) == (2, 0)
+    assert lines[0].endswith(" answers, no cluster is set up yet")
+
+
+def test_a_database_without_tables_is_none_to_work_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MigrationRecorder, "applied_migrations", lambda self: {})
+    lines, ended = check()
+    assert (lines[0].startswith("MISSING database: "), ended) == (True, 1)
+    assert lines[0].endswith(" migrations have not run: `manage.py migrate`")
 
 
 @pytest.mark.parametrize("error", [Unavailable("no answer within 10 s"), Denied("401: the token is not accepted")])
@@ -111,14 +120,13 @@ def test_another_cluster_than_before() -> None:
     assert Cluster.objects.get().identity == "uid-of-another"
 
 
-def test_a_broker_that_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> str:
-        raise OSError("connection refused")
-
-    monkeypatch.setattr(check_gateways, "_broker", refuse)
+def test_a_broker_that_is_down_holds_up_no_other_check(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    monkeypatch.undo()
+    settings.CELERY_BROKER_URL = "redis://127.0.0.1:1/0"
     lines, ended = check()
-    assert ended == 1
-    assert "MISSING broker: connection refused" in lines
+    assert (len(lines), ended) == (2, 1)
+    assert lines[1].startswith("MISSING broker: ")
+    assert "refused" in lines[1]
 
 
 def test_the_broker_of_folders_answers(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:

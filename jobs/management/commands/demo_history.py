@@ -20,17 +20,20 @@ from teams.models import Cluster
 _OWN_PAST: Final = timedelta(hours=7)  # the demo's cluster brings some hours itself
 _YOUNG: Final = timedelta(days=1)
 _WAIT_SECONDS: Final = 120
+_MOST_DAYS: Final = 366
 
 
 class Command(BaseCommand):
     help = "Fill the demo's empty ledger with a past; does nothing where there is one already."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--days", type=int, default=60)
+        parser.add_argument("--days", type=int, default=60, help=f"length of the past, 1 to {_MOST_DAYS}")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.DEMO or connection.vendor != "sqlite":
             raise CommandError("Only the demo has a made-up past.")
+        if not 1 <= options["days"] <= _MOST_DAYS:
+            raise CommandError(f"--days must be 1 to {_MOST_DAYS}.")
         began = time.monotonic()
         for cluster in Cluster.objects.active():
             first = _first_read(cluster)

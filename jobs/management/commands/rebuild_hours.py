@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from jobs.usage.hours import rebuild_hours
 from teams.models import Cluster
@@ -12,5 +12,8 @@ class Command(BaseCommand):
     help = "Roll up all hours of usage again from the ledger; prints how many rows differed and mends them."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for cluster in Cluster.objects.all():
+        clusters = Cluster.objects.all()
+        if not clusters:
+            raise CommandError("There is no cluster yet.")
+        for cluster in clusters:
             self.stdout.write(f"{cluster.slug}: {rebuild_hours(cluster)} rows differed")

@@ -14,6 +14,7 @@ from django.utils import timezone
 from gateways.errors import GatewayError
 from jobs.sync.sources import PULLED
 from jobs.sync.watch import ClusterWatch
+from portal.outages import told
 from portal.sync_runs import SyncRefused, hold_lease, record_failure, release_lease
 from teams.models import Cluster
 
@@ -35,8 +36,9 @@ class Command(BaseCommand):
         while not stop.is_set():
             try:
                 watcher.tick()
-            except DatabaseError:
-                log.exception("the database does not answer; trying again")
+            except DatabaseError as error:
+                sentence = told(error)
+                log.warning("the tick failed; trying again", error=sentence, exc_info=sentence is None)
             close_old_connections()
             stop.wait(_TICK_SECONDS)
         watcher.end()

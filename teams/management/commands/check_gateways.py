@@ -6,7 +6,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
 from kombu import Connection
+from kombu.exceptions import OperationalError as BrokerFailure
 
 from gateways.errors import GatewayError
 from gateways.http import Api, connect
@@ -34,15 +36,19 @@ class Command(BaseCommand):
     def _run(self, name: str, check: Callable[[], str]) -> bool:
         try:
             told, is_fine = check(), True
-        except (GatewayError, SyncRefused, DatabaseError, OSError) as error:
+        except (GatewayError, SyncRefused, DatabaseError, BrokerFailure, OSError) as error:
             told, is_fine = str(error), False
         self.stdout.write(f"{'ok     ' if is_fine else 'MISSING'} {name}: {told}")
         return is_fine
 
 
 def _database() -> str:
-    connection.ensure_connection()
-    return f"{connection.vendor} answers"
+    executor = MigrationExecutor(connection)
+    left = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if left:
+        raise SyncRefused(f"{connection.vendor} answers, but {len(left)} migrations have not run: `manage.py migrate`")
+    clusters = Cluster.objects.active().count()
+    return f"{connection.vendor} answers, " + (f"{clusters} clusters" if clusters else "no cluster is set up yet")
 
 
 def _broker() -> str:

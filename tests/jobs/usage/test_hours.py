@@ -4,7 +4,7 @@ from datetime import datetime
 from io import StringIO
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db.models import F, Sum
 from django.db.models.functions import Coalesce
 from hypothesis import given
@@ -63,6 +63,12 @@ def test_nothing_is_closed_while_a_source_was_never_read(shared: World) -> None:
 def test_a_cluster_of_which_nothing_was_read(world: World) -> None:
     assert close_hours(world.cluster, minute(200)) == 0
     assert rebuild_hours(world.cluster) == 0
+
+
+@pytest.mark.django_db
+def test_the_command_says_when_there_is_no_cluster() -> None:
+    with pytest.raises(CommandError, match="no cluster yet"):
+        call_command("rebuild_hours")
 
 
 def test_queue_team_and_pending_hours(shared: World, people: People) -> None:
