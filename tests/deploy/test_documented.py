@@ -1,11 +1,12 @@
 """Every variable is documented, and every documented one is read."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import yaml
 
-from tests.compose import PORTAL, image_environment, service
+from tests.compose import PORTAL, compose, image_environment, service
 from tests.deploy.chart import ROOT, container
 
 READERS = ("portal/settings.py", "deploy/gunicorn.conf.py")
@@ -50,3 +51,16 @@ def test_every_value_of_the_chart_that_a_template_uses_exists() -> None:
         used |= set(re.findall(r"\.Values\.(\w+)", template.read_text()))
     processes = {"web", "worker", "watcher", "beat", "migrate"}  # looked up by name
     assert used | processes == set(values)
+
+
+def test_the_commands_that_make_the_secrets_make_those_of_the_compose_file(tmp_path: Path) -> None:
+    told = (ROOT / "docs/operations.md").read_text()
+    (block,) = [each for each in re.findall(r"(?:^    .*\n)+", told, re.MULTILINE) if "mkdir -m 700 secrets" in each]
+    subprocess.run(["sh", "-euc", block], cwd=tmp_path, check=True)
+    files = {path.name: path.read_text().strip() for path in (tmp_path / "secrets").iterdir()}
+    assert {f"./secrets/{name}" for name in files} == {each["file"] for each in compose()["secrets"].values()}
+    assert len(files["secret_key"]) >= 50
+    assert all((tmp_path / "secrets" / name).stat().st_mode & 0o777 == 0o644 for name in files)
+    assert files["database_password"] in files["database_url"]
+    assert (tmp_path / ".env").read_text() == "PORTAL_HOSTS=portal.example.com\n"
+    assert ".env" in (ROOT / ".gitignore").read_text().splitlines()
