@@ -1,5 +1,6 @@
 """Forms about people."""
 
+from datetime import timedelta
 from functools import cache
 from typing import Any, Final
 from zoneinfo import available_timezones
@@ -7,9 +8,10 @@ from zoneinfo import available_timezones
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Scope
+from accounts.models import ScimCredential, Scope
 
 LONGEST_DAYS: Final = 365
+LONGEST_SCIM_DAYS: Final = 730
 
 
 @cache
@@ -50,6 +52,24 @@ class TokenForm(forms.Form):
         initial=90,
         help_text=_("365 at most."),
     )
+
+
+class ScimSecretForm(forms.Form):
+    """A new secret of SCIM. Valid, it holds `valid` and `scope`."""
+
+    only_reads = forms.BooleanField(label=_("It only reads: nothing is written with it"), required=False)
+    days = forms.IntegerField(
+        label=_("Expires after so many days"),
+        min_value=1,
+        max_value=LONGEST_SCIM_DAYS,
+        initial=365,
+        help_text=_("730 at most. The identity provider stops when it expires."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        scopes = ScimCredential.Scope
+        scope = scopes.READ if self.cleaned_data.get("only_reads") else scopes.WRITE
+        return {"scope": scope, "valid": timedelta(days=self.cleaned_data.get("days") or 0)}
 
 
 def preferences_of(user: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from portal.views.gallery import gallery
 from portal.views.home import home
 from portal.views.identity import identity
 from portal.views.identity_provider import identity_connect, identity_provider, identity_switch_off
+from portal.views.identity_scim import identity_scim, identity_scim_end
 from portal.views.identity_trial import identity_switch_on, identity_trial, identity_try
 from portal.views.inbox import inbox, inbox_read, notice_acknowledge
 from portal.views.lending import lending
@@ -79,6 +80,12 @@ urlpatterns = [
     path("platform/identity/", identity, name="identity"),
     path("platform/identity/connect/", identity_connect, name="identity-connect"),
     path("platform/identity/providers/<slug:slug>/", identity_provider, name="identity-provider"),
+    path("platform/identity/providers/<slug:slug>/scim/", identity_scim, name="identity-scim"),
+    path(
+        "platform/identity/providers/<slug:slug>/scim/<int:credential>/end/",
+        identity_scim_end,
+        name="identity-scim-end",
+    ),
     path("platform/identity/providers/<slug:slug>/off/", identity_switch_off, name="identity-switch-off"),
     path("platform/identity/providers/<slug:slug>/try/", identity_try, name="identity-try"),
     path("platform/identity/trials/<uuid:trial>/", identity_trial, name="identity-trial"),

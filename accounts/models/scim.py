@@ -11,8 +11,12 @@ from accounts.models.people import User
 
 
 class ScimCredentialQuerySet(models.QuerySet["ScimCredential"]):
+    def kept(self) -> "ScimCredentialQuerySet":
+        """Those that nobody ended, expired ones included, in the order in which they were made."""
+        return self.filter(ended_at__isnull=True).order_by("pk")
+
     def in_force(self, now: datetime) -> "ScimCredentialQuerySet":
-        return self.filter(ended_at__isnull=True, expires_at__gt=now)
+        return self.kept().filter(expires_at__gt=now)
 
 
 class ScimCredential(Bearer):

@@ -10,7 +10,7 @@ from accounts.models import IdentityProvider, ScimCredential
 from portal import audit
 
 _PREFIX: Final = "scim"
-_AT_ONCE: Final = 2
+AT_ONCE: Final = 2
 
 
 class TooMany(Exception):
@@ -23,7 +23,7 @@ def make_credential(
 ) -> tuple[ScimCredential, str]:
     """A new one and its secret, which is told this once. Raises TooMany."""
     IdentityProvider.objects.select_for_update().get(pk=provider.pk)
-    if provider.scim_credentials.in_force(now).count() >= _AT_ONCE:
+    if provider.scim_credentials.in_force(now).count() >= AT_ONCE:
         raise TooMany
     secret = new_secret(_PREFIX)
     made: ScimCredential = provider.scim_credentials.create(

@@ -40,6 +40,7 @@ def identity_provider(request: Request, slug: str) -> HttpResponse:
         "provider": provider,
         "each": shown(provider, now),
         "form": form,
+        "credentials": provider.scim_credentials.kept(),
         "ours": {view: our_address(f"saml-{view}", slug) for view in ("metadata", "acs", "login", "logout")},
         "last_trial": provider.trials.filter(user=request.user, ended_at__isnull=False).order_by("-begun_at").first(),
         "now": now,

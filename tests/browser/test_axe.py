@@ -38,7 +38,7 @@ def test_the_pages_walked_are_all_there_are(addresses: Addresses) -> None:
     no_pages = {"sign-in-as", "sign-out", "set_language"}
     no_pages |= {"team-workloads-csv", "all-workloads-csv", "team-evictions-csv", "all-evictions-csv"}
     no_pages |= {"inbox-read", "notice-acknowledge", "channel-remove", "message-again", "token-end"}
-    no_pages |= {"identity-switch-off", "identity-switch-on", "identity-try"}
+    no_pages |= {"identity-switch-off", "identity-switch-on", "identity-scim-end", "identity-try"}
     no_pages |= {"identity-trial"}  # test_identity.py looks at it
     no_pages |= {"team-kubeconfig", "break-glass"}
     no_pages |= {"saml-login", "saml-acs", "saml-finish", "saml-logout", "saml-metadata", "scim-root", "scim"}

@@ -80,7 +80,7 @@ def urls(shared: World) -> dict[str, str]:
 def of_notices() -> dict[str, list[str]]:
     """Values for the addresses of what people were told."""
     keys = [str(key) for key in Notice.objects.values_list("pk", flat=True)]
-    ours = {"channel": ["1"], "token": ["1"], "path": ["Users"]}
+    ours = {"channel": ["1"], "token": ["1"], "credential": ["1"], "path": ["Users"]}
     return {"notice": keys, "message": keys[:1], "trial": keys[:1], **ours}
 
 

@@ -38,11 +38,11 @@ OF_ALL = f"{PREEMPTED}. {NAMED} of team Zebra Crossing, hyperpod-ns-research/res
 PLATFORM_ONLY = {
     "overview", "all-workloads", "all-workloads-csv", "all-evictions", "all-evictions-csv", "victims", "borrowers",
     "lending", "cluster", "gallery", "undelivered", "identity",
-    "identity-connect", "identity-provider", "identity-try", "identity-trial",
+    "identity-connect", "identity-provider", "identity-scim", "identity-try", "identity-trial",
 }  # fmt: skip
 NO_PAGES = {
     "sign-out", "sign-in-as", "set_language", "inbox-read", "notice-acknowledge", "channel-remove", "message-again",
-    "token-end", "break-glass", "identity-switch-off", "identity-switch-on",
+    "token-end", "break-glass", "identity-switch-off", "identity-switch-on", "identity-scim-end",
     "saml-login", "saml-acs", "saml-finish", "saml-logout", "saml-metadata", "scim-root", "scim",
 }  # fmt: skip
 
@@ -114,6 +114,7 @@ def night(zoo: World, jobs: dict[str, Job], people: People, tmp_path: Path, sett
         "trial": [UNKNOWN_UID],
         "channel": ["1"],
         "token": ["1"],
+        "credential": ["1"],
         "path": ["Users"],
         "uid": [*Workload.objects.values_list("uid", flat=True), UNKNOWN_UID],
     }
@@ -194,8 +195,8 @@ def test_where_names_are_switched_on_the_same_crawl_reads_them(night: Night) -> 
     theirs = re.compile(f"zebra|{THEIR_UID}|{VISION_UID}")
     answers = [answer for answer in crawl.answers if theirs.search(answer.url)]
     assert {answer.status for answer in answers} <= {403, 404, 405}
-    switch = reverse("identity-switch-off", args=["zebra"])  # a form's, of a provider of that name
-    assert {answer.url for answer in answers if answer.status == 405} <= {switch}
+    forms = {reverse("identity-switch-off", args=["zebra"]), reverse("identity-scim-end", args=["zebra", 1])}
+    assert {answer.url for answer in answers if answer.status == 405} <= forms, "of a provider of that name"
 
 
 ASKED = (

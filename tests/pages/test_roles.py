@@ -1,16 +1,21 @@
 """Every URL, for every role, on its own team and on another."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.conf import settings
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
 
 from accounts.actions import make_token
-from accounts.models import IdentityProvider, Scope, User
+from accounts.models import BreakGlass, IdentityProvider, IdpGroup, IdpMembership, Scope, User
 from jobs.models import Eviction
+from teams.models import GroupMapping
+from teams.permissions import CostCentreRole, GlobalRole, TeamRole
+from tests.factories import UserFactory
 from tests.pages.reading import steady, visit
 from tests.people import People
 from tests.pods import Pod, see_pods
@@ -66,8 +71,10 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "workload unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404, *NONE),
     "workload-pods research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 404, 200, *NONE),
     "workload-pods vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 404, 200, *NONE),
+    "workload-pods unknown": (SIGN_IN, *(404,) * 8, *NONE),
     "workload-events research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 404, 200, *NONE),
     "workload-events vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 404, 200, *NONE),
+    "workload-events unknown": (SIGN_IN, *(404,) * 8, *NONE),
     "workload-manifest research": (SIGN_IN, 404, 200, 200, 404, 200, 200, 404, 200, *NONE),
     "workload-manifest vision": (SIGN_IN, 404, 404, 404, 200, 200, 200, 404, 200, *NONE),
     "workload-manifest unknown": (SIGN_IN, 404, 404, 404, 404, 404, 404, 404, 404, *NONE),
@@ -99,6 +106,9 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "identity-connect": (SIGN_IN, *(403,) * 5, 200, 403, 403, *NONE),
     "identity-provider corp": (SIGN_IN, *(403,) * 5, 200, 403, 403, *NONE),
     "identity-provider unknown": (SIGN_IN, *(403,) * 5, 404, 403, 403, *NONE),
+    "identity-scim corp": (SIGN_IN, *(403,) * 5, 200, 403, 403, *NONE),
+    "identity-scim unknown": (SIGN_IN, *(403,) * 5, 404, 403, 403, *NONE),
+    "identity-scim-end corp": (SIGN_IN, *(405,) * 8, *NONE),
     "identity-switch-off corp": (SIGN_IN, *(405,) * 8, *NONE),
     "identity-try corp": (SIGN_IN, *(403,) * 5, 200, 403, 403, *NONE),
     "identity-trial 9c0f6c5e-0d0b-5f0e-8a55-6f1f0a9d2b11": (SIGN_IN, *(403,) * 5, 404, 403, 403, *NONE),
@@ -118,6 +128,28 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "scim-root": (401,) * 13,
     "scim Users": (401,) * 13,
 }
+FORMS: dict[str, tuple[object, ...]] = {
+    "sign-out": (SIGN_IN, *(HOME,) * 8),
+    "inbox-read": (SIGN_IN, *(HOME,) * 8),
+    "notice-acknowledge 9c0f6c5e-0d0b-5f0e-8a55-6f1f0a9d2b11": (SIGN_IN, *(403,) * 5, 404, 403, 403),
+    "me": (SIGN_IN, *(200,) * 8),
+    "my-notices": (SIGN_IN, *(200,) * 8),
+    "my-channels": (SIGN_IN, *(200,) * 8),
+    "channel-remove 1": (SIGN_IN, *(404,) * 8),
+    "my-tokens": (SIGN_IN, *(200,) * 8),
+    "token-end 1": (SIGN_IN, *(404,) * 8),
+    "identity-connect": (SIGN_IN, *(403,) * 5, 200, 403, 403),
+    "identity-provider corp": (SIGN_IN, *(403,) * 5, 200, 403, 403),
+    "identity-provider unknown": (SIGN_IN, *(403,) * 5, 404, 403, 403),
+    "identity-scim corp": (SIGN_IN, *(403,) * 5, 200, 403, 403),
+    "identity-scim unknown": (SIGN_IN, *(403,) * 5, 404, 403, 403),
+    "identity-scim-end corp": (SIGN_IN, *(403,) * 5, 404, 403, 403),
+    "identity-switch-off corp": (SIGN_IN, *(403,) * 5, 404, 403, 403),
+    "identity-switch-on 9c0f6c5e-0d0b-5f0e-8a55-6f1f0a9d2b11": (SIGN_IN, *(403,) * 5, 404, 403, 403),
+    "message-again 9c0f6c5e-0d0b-5f0e-8a55-6f1f0a9d2b11": (SIGN_IN, *(403,) * 5, 404, 403, 403),
+}
+"""What is posted to, empty; all other addresses answer 405. No token writes."""
+OF_PEOPLE = [entry for entry, row in MATRIX.items() if row[0] == SIGN_IN]
 
 
 @pytest.fixture
@@ -141,6 +173,8 @@ def address(entry: str) -> str:
         return reverse(name, args=["gpu-one", f"uid-{target}", eviction.pk if eviction else 2**63])
     if name == "node":
         return reverse(name, args=["gpu-one", f"node-{target}"])
+    if name == "identity-scim-end":
+        return reverse(name, args=[target, 1])
     if name == "team-kubeconfig":
         return reverse(name, args=[target, "gpu-one"])
     if name.startswith("workload"):
@@ -161,18 +195,94 @@ def test_who_gets_what(everything: World, people: People, entry: str) -> None:
     assert found == dict(zip((*ROLES, *TOKENS), MATRIX[entry], strict=True))
 
 
-@pytest.mark.parametrize("entry", [entry for entry, row in MATRIX.items() if row[-4:] != NONE and row[0] == SIGN_IN])
-def test_a_token_to_read_is_given_what_its_person_is_given(everything: World, people: People, entry: str) -> None:
-    found = {role: by_token(getattr(people, role), address(entry), Scope.READ) for role in ROLES[1:]}
-    assert found == dict(zip(ROLES[1:], MATRIX[entry][1:9], strict=True))
+@pytest.mark.parametrize("role", ROLES[1:])
+def test_a_token_is_given_what_its_person_is_given_where_its_scope_is_answered(
+    everything: World, people: People, role: str
+) -> None:
+    user, found, expected = getattr(people, role), {}, {}
+    secrets = {scope: token(user, scope) for scope in Scope} | {None: token(user, *Scope)}
+    for entry in OF_PEOPLE:
+        *_, answered = row = MATRIX[entry]
+        for scope, of_admin in zip(Scope, row[-4:], strict=True) if row[-4:] != NONE else [(None, answered)]:
+            found[entry, scope] = shown(secrets[scope], address(entry))
+            expected[entry, scope] = row[ROLES.index(role)] if of_admin != 403 else 403
+    assert found == expected
 
 
-def by_token(user: User, url: str, scope: Scope, method: str = "get") -> object:
-    secret = make_token(user=user, name="a program", scopes=[scope], days=1, now=START)
+def token(user: User, *scopes: Scope) -> str:
+    return make_token(user=user, name="a program", scopes=scopes, days=1, now=START)
+
+
+def shown(secret: str, url: str, method: str = "get") -> object:
     return outcome(getattr(Client(), method)(url, headers={"Authorization": f"Bearer {secret}"}))
 
 
-@pytest.mark.parametrize("entry", [entry for entry, row in MATRIX.items() if row[0] == SIGN_IN])
+def by_token(user: User, url: str, scope: Scope, method: str = "get") -> object:
+    return shown(token(user, scope), url, method)
+
+
+def a_member_by_group(people: People) -> User:
+    return mapped(team=people.research, role=TeamRole.MEMBER)
+
+
+def an_owner_of_a_cost_centre(people: People) -> User:
+    return mapped(cost_centre=people.research.cost_centre, role=CostCentreRole.OWNER)
+
+
+def an_auditor_by_group(people: People) -> User:
+    return mapped(role=GlobalRole.AUDITOR)
+
+
+def an_admin_by_break_glass(people: People) -> User:
+    ends_at = timezone.now() + timedelta(hours=1)
+    user: User = UserFactory(username="break-glass rio", archived_at=ends_at)
+    BreakGlass.objects.create(user=user, reason="x", digest="x", made_at=START, ends_at=ends_at)
+    return user
+
+
+def mapped(**given: Any) -> User:
+    """Somebody new in a group that gives this."""
+    provider = IdentityProvider.objects.create(
+        slug="idp", name="Idp", groups_attribute="groups", signs_response=True, enabled=True
+    )
+    group, user = IdpGroup.objects.create(provider=provider, value="g"), UserFactory()
+    IdpMembership.objects.create(group=group, user=user)
+    GroupMapping.objects.create(group=group, **given)
+    return user  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("made", "role"),
+    [
+        (a_member_by_group, "member"),
+        (an_owner_of_a_cost_centre, "stranger"),
+        (an_auditor_by_group, "auditor"),
+        (an_admin_by_break_glass, "platform_admin"),
+    ],
+)
+def test_however_a_role_is_held_it_opens_the_same(
+    everything: World, people: People, made: Callable[[People], User], role: str
+) -> None:
+    user = made(people)
+    found = {entry: outcome(visit(user, address(entry))) for entry in OF_PEOPLE}
+    assert found == {entry: MATRIX[entry][ROLES.index(role)] for entry in OF_PEOPLE}
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_who_may_send_a_form(everything: World, people: People, role: str) -> None:
+    found = {entry: outcome(post(getattr(people, role, None), address(entry))) for entry in OF_PEOPLE}
+    expected = {entry: FORMS.get(entry, (SIGN_IN, *(405,) * 8))[ROLES.index(role)] for entry in OF_PEOPLE}
+    assert found == expected
+
+
+def post(user: User | None, url: str) -> Any:
+    client = Client()
+    if user:
+        client.force_login(user)
+    return client.post(url)
+
+
+@pytest.mark.parametrize("entry", OF_PEOPLE)
 def test_no_token_writes_anything(everything: World, people: People, entry: str) -> None:
     for method in ("post", "put", "patch", "delete"):
         assert by_token(people.platform_admin, address(entry), Scope.READ, method) == 405
@@ -198,6 +308,16 @@ def test_no_url_is_left_out() -> None:
     assert set(names(get_resolver())) == {entry.partition(" ")[0] for entry in MATRIX}
 
 
+def test_whatever_is_a_teams_is_asked_for_of_ones_own_of_another_and_of_none() -> None:
+    found: dict[str, set[str]] = {}
+    for entry in MATRIX:
+        name, _, target = entry.partition(" ")
+        found.setdefault(name, set()).add(target)
+    of_teams = {name for name, targets in found.items() if "research" in targets}
+    assert of_teams >= {name for name in found if name.startswith(("team", "workload", "eviction", "node"))}
+    assert {name: found[name] for name in of_teams} == dict.fromkeys(of_teams, {"research", "vision", "unknown"})
+
+
 def test_an_archived_person_is_signed_out(people: People) -> None:
     client = Client()
     client.force_login(people.member)
@@ -215,14 +335,11 @@ def test_a_role_that_was_taken_is_gone_at_the_next_request(people: People) -> No
     assert client.get(reverse("overview")).status_code == 403
 
 
-FORMS = ("sign-in", "me", "my-notices", "my-channels", "my-tokens", "identity-connect", "identity-provider corp")
-
-
-@pytest.mark.parametrize("entry", [e for e in MATRIX if MATRIX[e][6] == 200 and e not in FORMS])
+@pytest.mark.parametrize("entry", [e for e in MATRIX if MATRIX[e][6] == 200])
 def test_pages_are_read_only(everything: World, people: People, entry: str) -> None:
     client = Client()
     client.force_login(people.platform_admin)
-    for method in ("post", "put", "patch", "delete"):
+    for method in ("put", "patch", "delete"):
         assert getattr(client, method)(address(entry)).status_code == 405
 
 

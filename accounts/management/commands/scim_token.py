@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
+from accounts.forms import LONGEST_SCIM_DAYS
 from accounts.models import IdentityProvider, ScimCredential
 from accounts.scim.credentials import TooMany, end_credential, make_credential
 
@@ -19,7 +20,7 @@ class Command(BaseCommand):
         acts = parser.add_subparsers(dest="act", required=True)
         make = acts.add_parser("make", help="Make one and tell its secret, once.")
         make.add_argument("provider", help="slug of the identity provider")
-        make.add_argument("--days", type=int, default=365, help="how long it is valid, 1 to 730")
+        make.add_argument("--days", type=int, default=365, help=f"how long it is valid, 1 to {LONGEST_SCIM_DAYS}")
         make.add_argument("--read-only", action="store_true")
         acts.add_parser("list", help="List those in force.").add_argument("provider")
         end = acts.add_parser("end", help="End one.")
@@ -34,8 +35,8 @@ class Command(BaseCommand):
 
     def _make(self, provider: IdentityProvider, options: dict[str, Any]) -> None:
         scope = ScimCredential.Scope.READ if options["read_only"] else ScimCredential.Scope.WRITE
-        if not 1 <= options["days"] <= 730:
-            raise CommandError("--days must be 1 to 730.")
+        if not 1 <= options["days"] <= LONGEST_SCIM_DAYS:
+            raise CommandError(f"--days must be 1 to {LONGEST_SCIM_DAYS}.")
         valid = timedelta(days=options["days"])
         try:
             made, secret = make_credential(provider=provider, scope=scope, valid=valid, by=_ACTOR, now=timezone.now())
@@ -45,7 +46,7 @@ class Command(BaseCommand):
         self.stdout.write(secret)
 
     def _list(self, provider: IdentityProvider, options: dict[str, Any]) -> None:
-        found = provider.scim_credentials.in_force(timezone.now()).order_by("pk")
+        found = provider.scim_credentials.in_force(timezone.now())
         if not found:
             self.stdout.write(f"{provider.slug} has none in force.")
         for each in found:
