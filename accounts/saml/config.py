@@ -9,7 +9,7 @@ from django.urls import reverse
 from onelogin.saml2.constants import OneLogin_Saml2_Constants as Constants
 
 from accounts.models import IdentityProvider
-from accounts.saml.metadata import Facts, read_metadata
+from accounts.saml.metadata import BadMetadata, Facts, read_metadata
 from accounts.saml.refusals import Reason, Refused
 
 
@@ -19,10 +19,11 @@ def our_address(view: str, slug: str) -> str:
 
 
 def facts_of(provider: IdentityProvider) -> Facts:
-    """From the last good copy; nothing is fetched. Raises Refused if there is none."""
-    if not provider.metadata:
-        raise Refused(Reason.NO_METADATA)
-    return read_metadata(provider.metadata)
+    """From the last good copy; nothing is fetched. Raises Refused if there is none, or none that can be read by now."""
+    try:
+        return read_metadata(provider.metadata)
+    except BadMetadata as error:
+        raise Refused(Reason.NO_METADATA) from error
 
 
 def config_of(provider: IdentityProvider, now: datetime) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from accounts.models import IdentityProvider
 from accounts.saml.adapter import SESSION_KEY, app_of
 from accounts.saml.arrivals import hand_over, take_over, use_once
 from accounts.saml.checks import DRIFT, claims_in
-from accounts.saml.config import as_received, config_of, sp_config
+from accounts.saml.config import as_received, config_of, our_address, sp_config
 from accounts.saml.fresh import ASK_ANEW
 from accounts.saml.logout import end_everywhere, read_logout
 from accounts.saml.provider import SINCE, PortalSAMLProvider
@@ -60,11 +60,22 @@ def _guarded(view: View, *, while_tried: bool = False) -> View:
             return view(request, provider)
         except Refused as refused:
             log.warning("sign-in refused", provider=slug, reason=str(refused.reason), detail=refused.detail)
-            request_id = structlog.contextvars.get_contextvars().get("request_id", "")
-            told = {"refused": refused, "provider": provider, "request_id": request_id}
-            return render(request, "portal/sign_in_refused.html", told, status=403)
+            return _refusal(request, provider, refused, now)
 
     return guarded
+
+
+def _refusal(request: HttpRequest, provider: IdentityProvider, refused: Refused, now: datetime) -> HttpResponse:
+    """What was found, what to do about it, and what to quote, by which its line in the log is found."""
+    found = f"{refused.reason}: {refused.detail}" if refused.detail else str(refused.reason)
+    request_id = structlog.contextvars.get_contextvars().get("request_id", "")
+    told = {
+        "refused": refused,
+        "provider": provider,
+        "tile": our_address("saml-login", provider.slug) if refused.reason is Reason.UNSOLICITED else "",
+        "quote": ", ".join((provider.name, f"{now:%Y-%m-%d %H:%M:%S} UTC", found, request_id)),
+    }
+    return render(request, "portal/sign_in_refused.html", told, status=403)
 
 
 @_guarded

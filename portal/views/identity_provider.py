@@ -8,8 +8,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.actions import connect_provider, set_provider, switch_provider
 from accounts.models import IdentityProvider
 from accounts.requests import Request
-from accounts.saml.config import our_address
+from accounts.saml.config import facts_of, our_address
 from accounts.saml.forms import ConnectForm, ProviderForm
+from accounts.saml.metadata import Facts
+from accounts.saml.refusals import Refused
 from portal.views.identity import shown
 from teams.access import require_platform_permission
 from teams.permissions import Permission
@@ -39,6 +41,7 @@ def identity_provider(request: Request, slug: str) -> HttpResponse:
     context = {
         "provider": provider,
         "each": shown(provider, now),
+        "facts": _facts(provider),
         "form": form,
         "credentials": provider.scim_credentials.kept(),
         "ours": {view: our_address(f"saml-{view}", slug) for view in ("metadata", "acs", "login", "logout")},
@@ -46,6 +49,14 @@ def identity_provider(request: Request, slug: str) -> HttpResponse:
         "now": now,
     }
     return render(request, "portal/identity_provider.html", context)
+
+
+def _facts(provider: IdentityProvider) -> Facts | None:
+    """What its metadata says of it; None while there is none."""
+    try:
+        return facts_of(provider)
+    except Refused:
+        return None
 
 
 @require_POST

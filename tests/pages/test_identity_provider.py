@@ -1,5 +1,7 @@
 """Connecting an identity provider, step by step."""
 
+import re
+
 import pytest
 from celery import current_app
 from django.db import connection
@@ -88,6 +90,15 @@ def test_metadata_that_is_pasted_is_kept_and_the_provider_stays_off(
     assert (provider.metadata, provider.enabled) == (text, False)
     assert "Try to sign in" in words(admin.get(PAGE))
     assert len(AuditEvent.objects.get(event="identity_provider.set").details["metadata"]) <= 200
+
+
+def test_what_the_metadata_says_is_told(admin: Client, corp: Idp) -> None:  # noqa: F811
+    text = words(admin.get(PAGE))
+    assert "Entity ID https://corp.example.org/idp People are sent to https://corp.example.org/sso" in text
+    assert "Logout is answered at https://corp.example.org/sso/slo" in text
+    without_logout = re.sub("<md:SingleLogoutService[^>]*/>", "", corp.row.metadata)
+    IdentityProvider.objects.update(metadata=without_logout)
+    assert "nothing: it names no address for it" in words(admin.get(PAGE))
 
 
 def test_an_address_is_read_by_a_worker_at_once(

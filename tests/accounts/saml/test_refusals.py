@@ -181,8 +181,25 @@ def test_the_other_language_is_no_way_back_to_an_address_that_takes_forms_alone(
 
 def test_the_page_tells_what_to_quote_and_how_to_go_on(client: Client, corp: Idp) -> None:
     page = arrive(client, corp, "").text
-    assert "Corp, 2026-10-08 12:00:00 UTC, malformed" in page
+    assert '<p class="raw">Corp, 2026-10-08 12:00:00 UTC, malformed: ' in page
+    assert 'data-copy="Corp, 2026-10-08 12:00:00 UTC, malformed: ' in page
     assert 'href="/sign-in/?choose=1"' in page
+    assert "/saml/corp/login/" not in page
+
+
+def test_who_came_from_a_tile_reads_where_it_should_point(client: Client, corp: Idp) -> None:
+    response = corp.response("x")
+    for path in (RESPONSE, DATA):
+        without(path, "InResponseTo")(response)
+    assert 'data-copy="http://127.0.0.1:0/saml/corp/login/"' in arrive(client, corp, corp.signed(response)).text
+
+
+@pytest.mark.parametrize("text", ["", "<x/>"])
+def test_metadata_that_cannot_be_read_any_more_is_none(client: Client, corp: Idp, text: str) -> None:
+    document = corp.signed(corp.response(begin(client, corp)))
+    IdentityProvider.objects.update(metadata=text)
+    refused(client, corp, document, "no metadata")
+    assert client.get(reverse("saml-login", args=["corp"])).status_code == 403
 
 
 @pytest.mark.parametrize("reason", Reason)
