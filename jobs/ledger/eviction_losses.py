@@ -97,7 +97,7 @@ def _price(eviction: Eviction, span: Any, holds: Holds) -> None:
     parts: dict[str, list[int]] = {}
     for (flavor, _), held in holds.items():  # several kinds of one flavor (MIG slices) count together
         part = loss_of(eviction, span, held)
-        gpus, stopping = _gpus_at(held, eviction.decided_before), _stopping(eviction, span, held)
+        gpus, stopping = _gpus_at(held, _decided(eviction, span)[1]), _stopping(eviction, span, held)
         figures = (gpus, part.low, part.expected, part.high, stopping)
         parts[flavor] = [a + b for a, b in zip(parts.get(flavor, [0] * 5), figures, strict=True)]
     gpus, low, expected, high, stopping = (sum(each) for each in zip([0] * 5, *parts.values(), strict=True))
@@ -111,7 +111,13 @@ def _price(eviction: Eviction, span: Any, holds: Holds) -> None:
 
 
 def _lost_since(eviction: Eviction, span: Any) -> datetime:
-    return lost_since(span.admitted_at, eviction.decided_after, _known(eviction))
+    return lost_since(span.admitted_at, _decided(eviction, span)[0], _known(eviction))
+
+
+def _decided(eviction: Eviction, span: Any) -> tuple[datetime, datetime]:
+    """Between which moments. A clock that runs ahead dates it after the quota came back: then no work was done."""
+    last = span.released_before or eviction.decided_before
+    return min(eviction.decided_after, last), min(eviction.decided_before, last)
 
 
 def only_flavor(by_flavor: Mapping[str, Any]) -> str | None:
@@ -123,10 +129,11 @@ def loss_of(eviction: Eviction, span: Any, held: Iterable[Held]) -> Loss:
     """Of what the span held. Where the decision was not seen, it lies between that of its earliest and that of its
     latest moment."""
     known, work, held = _known(eviction), Work(eviction.work), list(held)
-    latest = loss(work, held, span.admitted_at, eviction.decided_before, known)
+    first, last = _decided(eviction, span)
+    latest = loss(work, held, span.admitted_at, last, known)
     if eviction.observed:
         return latest
-    earliest = loss(work, held, span.admitted_at, eviction.decided_after, known)
+    earliest = loss(work, held, span.admitted_at, first, known)
     expected = (earliest.expected + latest.expected) // 2
     return Loss(latest.basis, earliest.low, expected, max(earliest.high, latest.high))
 

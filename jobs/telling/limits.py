@@ -52,7 +52,8 @@ def _waiting(person: int, hours: int, teams: Collection[int], now: datetime) -> 
 def _losses(person: int, limit: int, teams: dict[int, Team], now: datetime) -> Iterator[Notice]:
     monday = datetime.combine(now.astimezone(UTC).date() - timedelta(days=now.weekday()), time(), UTC)
     for (team, cluster), places in _places(teams).items():
-        lost = Eviction.objects.filter(places, decided_before__gte=monday).aggregate(lost=Sum("lost_expected"))["lost"]
+        of_week = Eviction.objects.filter(places, decided_before__gte=monday, decided_before__lte=now)
+        lost = of_week.aggregate(lost=Sum("lost_expected"))["lost"]
         if (lost or 0) > limit * _HOUR:
             yield notice(
                 Kind.TEAM_LOSS,

@@ -58,6 +58,9 @@ _LABELS: Final = {
     names.LOCAL_QUEUE_STOPPED: _("Queue stopped"),
     names.DEACTIVATED: _("Switched off"),
 }
+EXPLAINED: Final = frozenset(_LABELS)
+"""Reasons and rules that this release knows."""
+
 _BASES: Final = {Basis.EXACT: _("exact"), Basis.WHOLE: _("whole run"), Basis.EXPECTED: _("at most")}
 
 

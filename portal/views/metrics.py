@@ -1,5 +1,5 @@
-"""Metrics for Prometheus: request times of this web server, the syncs of all clusters from their rows, and how long
-identity providers' certificates last.
+"""Metrics for Prometheus: request times of this web server, the syncs of all clusters from their rows, evictions that
+the portal cannot explain, and how long identity providers' certificates last.
 
 Workers and the watcher leave rows, so one exporter tells of them too. Names of clusters and sources, never of teams.
 """
@@ -27,6 +27,8 @@ from prometheus_client.registry import Collector
 
 from accounts.models import IdentityProvider
 from accounts.saml.expiry import signing_certificates
+from jobs.evictions.lost_week import WEEK
+from jobs.evictions.unexplained import unexplained_by_cluster
 from jobs.sync.sources import SOURCES
 from portal.middleware import is_loopback
 from portal.models import SourceState, SyncRun
@@ -51,6 +53,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     else:
         registry.register(REQUEST_SECONDS)
     registry.register(Syncs(timezone.now()))
+    registry.register(Unexplained(timezone.now()))
     registry.register(Certificates(timezone.now()))
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
@@ -139,6 +142,26 @@ def _gauge(name: str, text: str, *more: str) -> GaugeMetricFamily:
 
 def _seconds(since: datetime | None, now: datetime, *, otherwise: float) -> float:
     return otherwise if since is None else (now - since).total_seconds()
+
+
+class Unexplained(Collector):
+    """Evictions of active clusters that nobody here can explain, in one query."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+
+    def collect(self) -> Iterator[Metric]:
+        found = GaugeMetricFamily(
+            "portal_evictions_unexplained",
+            "Evictions of the last seven days that Kueue tells of in words that the portal does not know.",
+            labels=("cluster",),
+        )
+        try:
+            for slug, number in unexplained_by_cluster(self.now - WEEK):
+                found.add_metric((slug,), number)
+        except DatabaseFailure:
+            log.warning("metrics without evictions: the database does not answer")
+        yield found
 
 
 class Certificates(Collector):

@@ -301,7 +301,27 @@ def test_what_was_held_while_stopping_is_unknown_and_not_nothing(shared: World, 
     assert [line["stopping_gpu_seconds"] for line in lines(people.member)] == [""]
 
 
-@pytest.mark.parametrize(("text", "why"), [("soon", "it is not a duration"), ("-5m", "it must be more than 0")])
+def test_wording_that_nobody_knows_is_shown_raw(shared: World, people: People) -> None:
+    shared.is_read(START)
+    told = "They came at night; nobody will ever know why. " * 40
+    job = Job("odd", created=-600).admit(-500)
+    shared.see(job)
+    shared.see(job.evict(-100, "AbductedByAliens", told))
+    page = page_of("odd", people.member)
+    assert "The cluster names a cause that the portal does not know." in page
+    assert f"Raw message from Kueue {told.strip()}" in page
+    assert "AbductedByAliens" in words(visit(people.member, HISTORY))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("soon", "it is not a duration"),
+        ("-5m", "it must be more than 0"),
+        ("10y", "it is not a duration"),
+        ("31d", "it is longer than 30 days"),
+    ],
+)
 def test_a_bad_checkpoint_annotation_is_told_to_the_team(shared: World, people: People, text: str, why: str) -> None:
     shared.is_read(START)
     Team.objects.update(checkpoint_seconds=1800)

@@ -98,7 +98,7 @@ def test_as_many_queries_for_many_clusters_as_for_few(one: None) -> None:
         ClusterFactory(slug=f"gpu-{number}")
     with CaptureQueriesContext(connection) as queries:
         scrape()
-    assert len(queries) == 5  # one of them for identity providers
+    assert len(queries) == 6  # one of them for evictions, one for identity providers
 
 
 def test_requests_are_counted_by_view(people: People) -> None:

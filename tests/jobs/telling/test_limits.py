@@ -92,6 +92,15 @@ def test_a_team_that_lost_too_much_is_told_once_a_week(shared: World, people: Pe
     assert Notice.objects.get(kind=Kind.TEAM_LOSS).details == {"lost": 8 * 3600, "limit": 7}
 
 
+def test_an_eviction_that_is_dated_in_the_future_counts_for_nothing_yet(shared: World, people: People) -> None:
+    limit(people.member, loss_gpu_hours=1)
+    job = Job("ahead", gpus=8).admit(0)
+    shared.see(job)
+    shared.see(job.evict(20 * HOURS), now=minute(5))
+    assert told(10, Kind.TEAM_LOSS) == []
+    assert told(20 * HOURS, Kind.TEAM_LOSS) == [("member", "Research")]
+
+
 def test_without_limits_nobody_is_told(shared: World, people: People) -> None:
     limit(people.member)
     shared.see(Job("waits").waits("no room"))
