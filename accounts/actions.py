@@ -7,10 +7,10 @@ from typing import Any, Final
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
-from django.dispatch import Signal
 
 from accounts.bearer import digest, new_secret
 from accounts.claims import ENTRA_GROUPS, Claims
+from accounts.granting import granted
 from accounts.groups import keep_groups, regrouped
 from accounts.models import ApiToken, BreakGlass, IdentityProvider, Scope, User
 from portal import audit
@@ -20,10 +20,8 @@ _PREFIX: Final = "hpp"
 _GLASS_PREFIX: Final = "hpb"
 _LOCAL: Final = "break-glass"
 """Followed by a blank, which no identity provider's slug holds: none of their people can be called so."""
+_SOURCE: Final = "break-glass access"
 _LONGEST_ADDRESS: Final = 254
-
-switching = Signal()
-"""Sent with `provider` before it is switched; receivers return what is called with `by` and `now` after it."""
 
 
 def remember_team(*, user: User, slug: str) -> None:
@@ -73,8 +71,9 @@ def _end_sessions(user: User) -> None:
 @transaction.atomic
 def archive(*, user: User, by: str, now: datetime) -> None:
     """They are nobody here until they are restored; what was begun before stays ended even then."""
-    user.archived_at = now
-    user.save(update_fields=["archived_at"])
+    with granted([user.pk], by=by, source="archived", now=now):
+        user.archived_at = now
+        user.save(update_fields=["archived_at"])
     audit.record("person.archived", target=f"person/{user.username}", by=by, now=now)
     end_access(user=user, by=by, now=now)
 
@@ -82,8 +81,9 @@ def archive(*, user: User, by: str, now: datetime) -> None:
 @transaction.atomic
 def restore(*, user: User, by: str, now: datetime) -> None:
     """Somebody who was archived may sign in again."""
-    user.archived_at = None
-    user.save(update_fields=["archived_at"])
+    with granted([user.pk], by=by, source="restored", now=now):
+        user.archived_at = None
+        user.save(update_fields=["archived_at"])
     audit.record("person.restored", target=f"person/{user.username}", by=by, now=now)
 
 
@@ -115,7 +115,8 @@ def break_glass(*, name: str, hours: int, reason: str, by: str, now: datetime) -
         username=username, defaults=given, create_defaults={**given, "created_at": now}
     )
     secret = new_secret(_GLASS_PREFIX)
-    glass = BreakGlass.objects.create(user=user, reason=reason, digest=digest(secret), made_at=now, ends_at=ends_at)
+    with granted([user.pk], by=by, source=_SOURCE, now=now):
+        glass = BreakGlass.objects.create(user=user, reason=reason, digest=digest(secret), made_at=now, ends_at=ends_at)
     _record_glass("break_glass.made", glass, by, now, reason=reason, ends_at=ends_at.isoformat())
     return glass, secret
 
@@ -131,8 +132,9 @@ def use_glass(*, glass: BreakGlass, address: str, now: datetime) -> bool:
 
 @transaction.atomic
 def end_glass(*, glass: BreakGlass, by: str, now: datetime) -> None:
-    BreakGlass.objects.filter(pk=glass.pk).update(ended_at=min(now, glass.ends_at))
-    User.objects.filter(pk=glass.user_id).update(archived_at=min(now, glass.ends_at))
+    with granted([glass.user_id], by=by, source=_SOURCE, now=now):
+        BreakGlass.objects.filter(pk=glass.pk).update(ended_at=min(now, glass.ends_at))
+        User.objects.filter(pk=glass.user_id).update(archived_at=min(now, glass.ends_at))
     end_access(user=glass.user, by=by, now=now)
     _record_glass("break_glass.ended", glass, by, now)
 
@@ -184,10 +186,8 @@ def set_provider(
 @transaction.atomic
 def switch_provider(*, provider: IdentityProvider, on: bool, by: User, now: datetime) -> None:
     """People sign in by it from now on, and its groups give what is mapped to them, or neither."""
-    after: list[Any] = [receive for _, receive in switching.send(IdentityProvider, provider=provider)]
-    IdentityProvider.objects.filter(pk=provider.pk).update(enabled=on)
-    for receive in after:
-        receive(by=by.username, now=now)
+    with granted(None, by=by.username, source=f"switch of {provider.slug}", now=now):
+        IdentityProvider.objects.filter(pk=provider.pk).update(enabled=on)
     event = f"identity_provider.switched_{'on' if on else 'off'}"
     audit.record(event, target=f"identity_provider/{provider.slug}", by=by.username, now=now)
 

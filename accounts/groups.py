@@ -6,25 +6,20 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Q
-from django.dispatch import Signal
 
+from accounts.granting import granted
 from accounts.models import GroupClaim, IdentityProvider, IdpGroup, IdpMembership, ScimUser, User
 
 AT_ONCE = 500
 """So many rows are named in one statement."""
 
-regrouping = Signal()
-"""Sent with the keys of `users` before their groups change; receivers return what is called with `provider` and `now`
-after it."""
-
 
 @contextmanager
 def regrouped(users: Collection[int], provider: IdentityProvider, now: datetime) -> Iterator[None]:
     """Around a change of these people's groups, in its transaction."""
-    after: list[Any] = [receive for _, receive in regrouping.send(User, users=users)]
-    yield
-    for receive in after:
-        receive(provider=provider, now=now)
+    by, source = f"identity_provider/{provider.slug}", f"groups at {provider.slug}"
+    with granted(users, by=by, source=source, now=now):
+        yield
 
 
 def keep_groups(user: User, provider: IdentityProvider, values: Collection[str] | None, now: datetime) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
+from accounts.granting import granted
 from accounts.models import IdentityProvider, IdpGroup, User
 from accounts.saml.metadata import BadMetadata, read_metadata
 from portal import audit
 from portal.nudges import nudge
 from portal.sync_runs import count_setup_change
-from teams.grants import grants_recorded
 from teams.models import (
     Cluster,
     CostCentre,
@@ -37,7 +37,7 @@ def apply_setup(*, setup: Setup, by: str, now: datetime) -> list[str]:
     names any, become exactly those of the file. Raises BadSetup for a name that neither file nor portal knows.
     """
     applier = _Applier(by, now)
-    with grants_recorded(None, by=by, source="set-up file", now=now):
+    with granted(None, by=by, source="set-up file", now=now):
         applier.apply(setup)
     if applier.problems:
         raise BadSetup(applier.problems)

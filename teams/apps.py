@@ -5,4 +5,4 @@ class TeamsConfig(AppConfig):
     name = "teams"
 
     def ready(self) -> None:
-        from teams import grants  # noqa: F401  (hears of sign-ins)
+        from teams import grants  # noqa: F401  (hears of what gives roles)

@@ -1,47 +1,25 @@
 """Roles that people gain or lose, in the audit trail: computed from those before and after, whatever changed them."""
 
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any
 
 from django.dispatch import receiver
 
-from accounts.actions import switching
-from accounts.groups import regrouping
-from accounts.models import IdentityProvider, User
+from accounts.granting import granting
+from accounts.models import User
 from portal import audit
 from teams.models import CostCentre, Team
 from teams.roles import Grant, grants_of
 
 
-@contextmanager
-def grants_recorded(users: Collection[int] | None, *, by: str, source: str, now: datetime) -> Iterator[None]:
-    """Around a change of what gives these people roles, or everybody, in its transaction."""
-    before = grants_of(users)
-    yield
-    _record(before, grants_of(users), by=by, source=source, now=now)
-
-
-@receiver(regrouping)
-def record_regrouping(users: Collection[int], **kwargs: Any) -> Callable[..., None]:
-    """Called before their groups change; what it returns is called after that."""
+@receiver(granting)
+def record_grants(users: Collection[int] | None, **kwargs: Any) -> Callable[..., None]:
+    """Called before the change; what it returns is called after that."""
     before = grants_of(users)
 
-    def after(*, provider: IdentityProvider, now: datetime) -> None:
-        by, source = f"identity_provider/{provider.slug}", f"groups at {provider.slug}"
+    def after(*, by: str, source: str, now: datetime) -> None:
         _record(before, grants_of(users), by=by, source=source, now=now)
-
-    return after
-
-
-@receiver(switching)
-def record_switch(provider: IdentityProvider, **kwargs: Any) -> Callable[..., None]:
-    """The same, around the switch of a provider, whose groups give something only while it is on."""
-    before = grants_of(None)
-
-    def after(*, by: str, now: datetime) -> None:
-        _record(before, grants_of(None), by=by, source=f"switch of {provider.slug}", now=now)
 
     return after
 

@@ -41,9 +41,17 @@ _HELD: Final = f"""
 """  # noqa: S608 (no part of it comes from outside)
 
 _GRANTS: Final = f"""
-    SELECT held.user_id, held.team_id, held.role, NULL AS cost_centre_id FROM ({HOLDERS}) AS held
-    UNION ALL SELECT owned.user_id, NULL, owned.role, owned.cost_centre_id FROM ({_OWNERS}) AS owned
+    SELECT person.id, team_id, granted.role, cost_centre_id
+    FROM (
+        SELECT held.user_id, held.team_id, held.role, NULL AS cost_centre_id FROM ({HOLDERS}) AS held
+        UNION ALL SELECT owned.user_id, NULL, owned.role, owned.cost_centre_id FROM ({_OWNERS}) AS owned
+    ) AS granted
+    JOIN accounts_user AS person ON person.id = granted.user_id
+    WHERE person.archived_at IS NULL OR EXISTS (
+        SELECT 1 FROM accounts_breakglass AS glass WHERE glass.user_id = person.id AND glass.ended_at IS NULL
+    )
 """  # noqa: S608 (the same)
+"""Of people who are archived nothing counts. Break-glass access archives as of its end, and counts until it ended."""
 
 _HOLDERS_OF: Final = f"""
     SELECT DISTINCT held.team_id, held.role, person.id, person.username, person.email
@@ -120,7 +128,8 @@ class Grant(NamedTuple):
 
 
 def grants_of(users: Collection[int] | None) -> set[Grant]:
-    """What these people, or all, hold now, of several roles in a team the strongest. One query, however many."""
+    """What these people, or all, hold now, of several roles in a team the strongest; nothing if they are archived. One
+    query, however many."""
     if users is not None and not users:
         return set()
     whose = "IS NOT NULL" if users is None else f"IN ({', '.join(str(int(key)) for key in users)})"

@@ -4,6 +4,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from accounts.models import GroupClaim
 from accounts.requests import Request
 from teams.models import Team
 from teams.permissions import Permission
@@ -20,5 +21,6 @@ def home(request: Request) -> HttpResponse:
         return redirect("team", request.user.last_team if request.user.last_team in slugs else slugs[0])
     if not slugs and roles.everywhere(Permission.SEE_PLATFORM):
         return redirect("overview")
+    untold = GroupClaim.objects.filter(user=request.user, is_complete=False, provider__enabled=True)
     teams = Team.objects.filter(slug__in=slugs).select_related("cost_centre")
-    return render(request, "portal/home.html", {"teams": teams})
+    return render(request, "portal/home.html", {"teams": teams, "untold": untold.select_related("provider").first()})

@@ -20,6 +20,7 @@ from tests.accounts.saml.conftest import NOW, _noon, corp, keys  # noqa: F401
 from tests.accounts.saml.idp import Idp
 from tests.accounts.saml.journey import sign_in
 from tests.accounts.scim.client import scim_of
+from tests.pages.reading import words
 from tests.people import People
 
 pytestmark = pytest.mark.django_db
@@ -63,6 +64,67 @@ def test_too_many_groups_to_tell_leave_the_roles_as_they_were(people: People, cl
     link = {"http://schemas.microsoft.com/claims/groups.link": ["https://graph.windows.net/x"]}
     sign_in(client, corp, attributes=link)
     assert client.get(reverse("team", args=["research"])).status_code == 200
+
+
+def test_whose_groups_are_not_all_told_is_told_so(people: People, client: Client, corp: Idp) -> None:  # noqa: F811
+    sign_in(client, corp, attributes={"groups": []})
+    assert "did not tell all of your groups" not in words(client.get("/"))
+    link = {"http://schemas.microsoft.com/claims/groups.link": ["https://graph.windows.net/x"]}
+    sign_in(client, corp, attributes=link)
+    text = words(client.get("/"))
+    assert "Corp did not tell all of your groups" in text
+    assert "You belong to no team yet" in text
+
+
+PART = {"HX-Request": "true"}
+
+
+def test_a_group_that_is_lost_ends_live_parts_too(people: People, client: Client, corp: Idp) -> None:  # noqa: F811
+    mapped(corp, "g-research", TeamRole.MEMBER, people.research)
+    scim = scim_of(corp.row)
+    ana = scim.person("ana", externalId="ana-0001")
+    research = scim.group("research", ana)
+    sign_in(client, corp, attributes={"groups": []})
+    page = reverse("team", args=["research"])
+    part = client.get(page, headers=PART)
+    known = {**PART, "If-None-Match": part["ETag"]}
+    assert client.get(page, headers=known).status_code == 304
+    scim.patch(f"/Groups/{research}", {"op": "Remove", "path": "members", "value": [{"value": ana}]})
+    assert client.get(page, headers=known).status_code == 404
+    assert client.get(page).status_code == 404
+
+
+def test_who_is_archived_loses_their_roles_and_has_them_again_when_restored(people: People, corp: Idp) -> None:  # noqa: F811
+    mapped(corp, "g-research", TeamRole.MEMBER, people.research)
+    scim = scim_of(corp.row)
+    ana = scim.person("ana")
+    research = scim.group("research", ana)
+    told = ("person/corp:oid-ana", "identity_provider/corp", "member", "research", "")
+    gained = {(*told, "groups at corp")}
+    assert grants("role.gained") == gained
+    scim.patch(f"/Users/{ana}", {"op": "Replace", "path": "active", "value": "False"})
+    assert grants("role.lost") == {(*told, "archived")}
+    scim.patch(f"/Groups/{research}", {"op": "Remove", "path": "members", "value": [{"value": ana}]})
+    scim.patch(f"/Groups/{research}", {"op": "Add", "path": "members", "value": [{"value": ana}]})
+    assert (grants("role.lost"), grants("role.gained")) == ({(*told, "archived")}, gained), "of no effect meanwhile"
+    scim.patch(f"/Users/{ana}", {"op": "Replace", "path": "active", "value": True})
+    assert grants("role.gained") == gained | {(*told, "restored")}
+
+
+def test_a_group_gives_a_cost_centres_owner_by_scim(people: People, corp: Idp) -> None:  # noqa: F811
+    centre = people.research.cost_centre
+    assert centre
+    group = IdpGroup.objects.create(provider=corp.row, value="g-money")
+    GroupMapping.objects.create(group=group, cost_centre=centre, role="owner")
+    scim = scim_of(corp.row)
+    ana = scim.person("ana")
+    money = scim.group("money", ana)
+    told = ("person/corp:oid-ana", "identity_provider/corp", "owner", "", centre.code, "groups at corp")
+    assert read_roles(User.objects.get(username="corp:oid-ana")).cost_centres == {centre.pk}
+    assert (grants("role.gained"), grants("role.lost")) == ({told}, set())
+    scim.ask("DELETE", f"/Groups/{money}")
+    assert grants("role.lost") == {told}
+    assert not read_roles(User.objects.get(username="corp:oid-ana")).cost_centres
 
 
 def test_the_strongest_role_of_a_team_holds(people: People, corp: Idp) -> None:  # noqa: F811
