@@ -3,8 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
+from django.utils.text import get_text_list
 from django.utils.translation import gettext, ngettext
 
 from jobs.evictions.told import Told
@@ -115,9 +118,11 @@ class Advice:
     detail: str
 
 
-def advice(eviction: Eviction, guaranteed: Mapping[str, int]) -> list[Advice]:
-    """Only what can be done and would have helped. `guaranteed`: GPUs of its queue's own quota now, by flavor."""
-    return [*_checkpoints(eviction), *_priority(eviction), *_quota(eviction, guaranteed), *_others(eviction)]
+def advice(eviction: Eviction, guaranteed: Mapping[str, int], classes: Mapping[str, int]) -> list[Advice]:
+    """Only what can be done and would have helped. `guaranteed`: GPUs of its queue's own quota now, by flavor;
+    `classes`: the cluster's priorities now, by their classes."""
+    ways = (_checkpoints(eviction), _priority(eviction, classes), _quota(eviction, guaranteed), _others(eviction))
+    return list(chain.from_iterable(ways))
 
 
 def _checkpoints(eviction: Eviction) -> Iterator[Advice]:
@@ -134,17 +139,20 @@ def _checkpoints(eviction: Eviction) -> Iterator[Advice]:
         yield Advice(gettext("Save twice as often"), text % words)
 
 
-def _priority(eviction: Eviction) -> Iterator[Advice]:
+def _priority(eviction: Eviction, classes: Mapping[str, int]) -> Iterator[Advice]:
     if not eviction.priority_class:
-        text = gettext("Without one it has the lowest priority and is among the first to go.")
-        yield Advice(gettext("Give it a priority class"), text)
+        if classes:
+            text = gettext("Without one it has the lowest priority and is among the first to go.")
+            yield Advice(gettext("Give it a priority class"), text)
     elif eviction.preemption in (names.IN_CLUSTER_QUEUE, names.IN_COHORT_RECLAIM_WHILE_BORROWING):
-        text = gettext("It had priority %(mine)s, what took its place %(theirs)s.")
-        theirs = gettext("unknown") if eviction.preemptor_priority is None else eviction.preemptor_priority
-        yield Advice(
-            gettext("If it matters more, give it a higher priority"),
-            text % {"mine": eviction.priority, "theirs": theirs},
-        )
+        theirs = eviction.preemptor_priority
+        enough = max(eviction.priority + 1, eviction.priority if theirs is None else theirs)
+        higher = [name for name, value in sorted(classes.items(), key=itemgetter(1)) if value >= enough]
+        if higher:
+            text = gettext("It had priority %(mine)s, what took its place %(theirs)s. High enough: %(classes)s.")
+            told = gettext("unknown") if theirs is None else theirs
+            words = {"mine": eviction.priority, "theirs": told, "classes": get_text_list(higher, gettext("or"))}
+            yield Advice(gettext("If it matters more, give it a higher priority"), text % words)
 
 
 def _quota(eviction: Eviction, guaranteed: Mapping[str, int]) -> Iterator[Advice]:
@@ -160,18 +168,22 @@ def _quota(eviction: Eviction, guaranteed: Mapping[str, int]) -> Iterator[Advice
 
 
 def _others(eviction: Eviction) -> Iterator[Advice]:
-    plain = {
-        names.PODS_READY_TIMEOUT: gettext("Look at its pods and events: some did not start in time."),
-        names.CLUSTER_QUEUE_STOPPED: gettext("Ask the platform admin when the queue starts again."),
-        names.LOCAL_QUEUE_STOPPED: gettext("Ask the platform admin when the queue starts again."),
-        names.ADMISSION_CHECK: gettext("Look at its conditions: they name the check."),
-    }
-    if eviction.reason in plain:
-        yield Advice(plain[eviction.reason], "")
+    if eviction.reason == names.PODS_READY_TIMEOUT or eviction.cause == names.REQUEUING_LIMIT_EXCEEDED:
+        yield Advice(gettext("Look at its pods and events: some did not start in time."), "")
+    if names.ADMISSION_CHECK in (eviction.reason, eviction.cause):
+        yield Advice(gettext("Look at its conditions: they name the check."), "")
     if eviction.cause == names.MAXIMUM_EXECUTION_TIME_EXCEEDED:
         yield Advice(gettext("Allow it a longer run, or let it save and submit the rest again."), "")
-    elif eviction.reason == names.DEACTIVATED:
+    elif eviction.workload.state == JobState.PAUSED and not eviction.workload.is_over:
+        yield from _kept_out(eviction)
+
+
+def _kept_out(eviction: Eviction) -> Iterator[Advice]:
+    """Of a job that somebody must let back into the line."""
+    if eviction.workload.status.get("deactivated"):
         yield Advice(gettext("Switch it on when it is to run."), "")
+    elif eviction.reason in (names.CLUSTER_QUEUE_STOPPED, names.LOCAL_QUEUE_STOPPED):
+        yield Advice(gettext("Ask the platform admin when the queue starts again."), "")
 
 
 def checkpoint_notes(eviction: Eviction) -> list[str]:

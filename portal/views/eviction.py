@@ -18,6 +18,7 @@ from jobs.sight import sight_of
 from jobs.sync.sources import LIVE
 from portal.live import live, render_live
 from scheduling import names
+from teams.models import SpecVersion
 
 _RENEW_SECONDS = 60
 
@@ -45,7 +46,7 @@ def eviction_page(request: Request, cluster: str, uid: str, key: int) -> HttpRes
         "flavors": [(flavor, amounts[0]) for flavor, amounts in eviction.by_flavor.items()],
         "sentences": sentences(row),
         "steps": steps(row, queued_at, _unseen_since(queued_at, eviction)),
-        "advice": advice(eviction, _guaranteed(eviction)),
+        "advice": advice(eviction, _guaranteed(eviction), _classes(workload)),
         "notes": checkpoint_notes(eviction),
         "outage": outage(eviction, row.resumed_at or workload.gone_before or request.facts.now),
         "sees_raw": sees_raw,
@@ -78,6 +79,12 @@ def _guaranteed(eviction: Eviction) -> dict[str, int]:
     rows = QueueNow.objects.filter(cluster=eviction.cluster_id, cluster_queue=eviction.span.cluster_queue)
     values = rows.values_list("flavor", "resource", "nominal")
     return {flavor: nominal for flavor, resource, nominal in values if names.is_accelerator(resource)}
+
+
+def _classes(workload: Workload) -> dict[str, int]:
+    current = SpecVersion.objects.current().filter(cluster=workload.cluster_id, deleted=False)
+    found = current.filter(kind=SpecVersion.Kind.PRIORITY_CLASS).values_list("name", "spec")
+    return {name: spec["value"] for name, spec in found}
 
 
 def _message(request: Request, eviction: Eviction) -> str:

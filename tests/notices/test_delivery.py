@@ -3,6 +3,8 @@
 import json
 from collections.abc import Iterator
 from datetime import datetime, time, timedelta
+from email import message_from_string
+from email.policy import default
 from typing import Any
 
 import pytest
@@ -19,13 +21,18 @@ from notices.models import Channel, Choice, Delivery, Habits, Message, Receipt
 from notices.packing import pack
 from notices.recipients import address
 from notices.sending import send
+from scheduling import names
+from scheduling.preemption_messages import preempted
 from teams.models import Membership
+from tests.factories import MembershipFactory
 from tests.people import People
 from tests.sinks import HttpSink, http_sink, mail_sink
 from tests.stories import START, Job, minute
 from tests.worlds import World
 
 pytestmark = pytest.mark.django_db
+
+THEIRS = "22222222-2222-4222-8222-222222222222"
 
 
 @pytest.fixture(autouse=True)
@@ -91,6 +98,29 @@ def test_mail_goes_to_the_persons_own_address_in_their_language(shared: World, p
     (mail,) = mails.got
     assert "To: member@example.org" in mail
     assert f"Message-ID: <{Message.objects.get().pk}@example.org>" in mail
+    read = message_from_string(mail, policy=default)
+    body = read.get_body(("plain", "html"))
+    assert read["Subject"] == "job-5-0 foi despejado: Quem cedeu pediu de volta"
+    assert body is not None and "Perdido:" in body.get_content()
+
+
+def test_no_channel_names_a_team_that_the_reader_may_not_know(
+    shared: World, people: People, channel: Channel, sink: HttpSink
+) -> None:
+    theirs = Job("secret-llm", "hyperpod-ns-vision", queue="vision-queue", uid=THEIRS).admit(2)
+    mine = Job("mine", gpus=1).admit(0)
+    shared.see(mine, theirs, now=minute(3))
+    taken = preempted(THEIRS, "job", names.IN_COHORT_RECLAMATION, ("all", "vision-queue"), ("all", "research-queue"))
+    shared.see(mine.evict(5, message=taken), now=minute(5))
+    tell(minute(5))
+    (told,) = [post.body.decode() for post in sink.got]
+    assert "a workload of another team" in told
+    assert not [name for name in ("vision", "secret-llm", THEIRS) if name in told.lower()]
+    MembershipFactory(user=people.member, team=people.vision)
+    shared.see(mine.release(6).admit(7), now=minute(7))
+    shared.see(mine.evict(9, message=taken), now=minute(9))
+    tell(minute(9))
+    assert "secret-llm of Vision" in sink.got[-1].body.decode()
 
 
 def test_a_channel_that_is_away_gets_it_later_with_the_same_id(shared: World, channel: Channel, sink: HttpSink) -> None:

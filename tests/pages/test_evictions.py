@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from jobs.models import Eviction, ToldEviction
+from jobs.sync.listings import Kind
 from scheduling import names
 from scheduling.preemption_messages import preempted
 from teams.models import Cluster, Team
 from tests.pages.reading import rows, visit, words
 from tests.people import People
-from tests.stories import START, Job, minute
+from tests.stories import START, Job, minute, priority_class
 from tests.worlds import World
 
 pytestmark = pytest.mark.django_db
@@ -196,6 +197,13 @@ def test_the_story_of_one_eviction(past: World, people: People) -> None:
     assert "preemptor path: [another team]" in text
     assert "Declare checkpoints" in text
     assert "Ask for own quota instead of borrowing" in text
+
+
+def test_classes_that_are_high_enough_are_named(past: World, people: People) -> None:
+    past.queues(priority_class("low", 49), priority_class("gold", 1000), priority_class("normal", 50))
+    assert "what took its place 50. High enough: normal or gold." in page_of("loops", people.member)
+    past.queues_gone("gold", "normal", kind=Kind.PRIORITY_CLASS)
+    assert "give it a higher priority" not in page_of("loops", people.member)
 
 
 def test_how_many_were_lacking_is_another_number_than_what_was_given_up(shared: World, people: People) -> None:

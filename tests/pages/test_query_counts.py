@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import User
-from jobs.models import Workload
+from jobs.models import Eviction, Workload
 from notices.recipients import address
 from scheduling.messages import insufficient_unused, pod_set_message
 from tests.factories import MembershipFactory
@@ -120,6 +120,17 @@ def test_a_workload_page_with_pods_whose_queue_may_borrow_no_more(zoo: World, pe
     address = Workload.objects.get(uid=job.uid).get_absolute_url()
     assert "own borrowing limit" in words(visit(people.member, address))
     assert count(people.member, address) <= 12
+
+
+@pytest.mark.parametrize("role", ["member", "platform_admin"])
+def test_an_eviction_page_with_many_evictions(zoo: World, people: People, role: str) -> None:
+    job = Job("restless").admit(-200)
+    counts = []
+    for at in range(-200, -170, 10):
+        zoo.see(job.evict(at + 1, message="Preempted by zebra-llm").release(at + 2).admit(at + 3))
+        address = f"{Workload.objects.get(uid=job.uid).get_absolute_url()}evictions/{Eviction.objects.latest('pk').pk}/"
+        counts.append(count(getattr(people, role), address))
+    assert max(counts) <= 12
 
 
 def test_the_sign_in_page_with_many_people(people: People) -> None:

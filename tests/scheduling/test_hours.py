@@ -336,3 +336,53 @@ def test_splitting_a_window_changes_no_sum(known, cut):
 def test_hours_rolled_up_apart_are_those_rolled_up_together(known):
     key = str
     assert sorted(rows_of(*cut_at(T0 + HOUR, known)), key=key) == sorted(rows_of(roll_up(TWO, known)), key=key)
+
+
+@st.composite
+def cohorts_of_equals(draw):
+    """Some queues of one cohort whose quotas are cut and raised while jobs come and go; in which order they lend."""
+    names = QUEUES[: draw(st.integers(2, 4))]
+    cuts = sorted(10 * tens for tens in draw(st.sets(st.integers(1, 11), max_size=2)))
+    edges = [0, *cuts, 120]
+    eras = [
+        era(*(queue(name, gpus(draw(amounts))) for name in names), start=start, end=end)
+        for start, end in zip(edges, edges[1:], strict=False)
+    ]
+    spans = [
+        held(draw(st.sampled_from(names)), str(number), draw(amounts), *sorted(draw(st.tuples(instants, instants))))
+        for number in range(draw(st.integers(0, 8)))
+    ]
+    return Facts(eras, spans), draw(st.permutations(names))
+
+
+def lent_in_turn(known, names):
+    """What each lent if whatever is borrowed comes from the first that has it idle, and whether there was enough."""
+    lent, is_enough = defaultdict(int), True
+    for now in range(TWO.start, TWO.end, STEP):
+        nominal = next(
+            {q.name: q.groups[0].flavors[0].resources[GPU].nominal for q in each.cluster_queues}
+            for each in known.eras
+            if each.start <= now < each.end
+        )
+        holds = [each for each in known.held if each.start <= now < each.end]
+        used = {name: sum(h.amount for h in holds if h.cluster_queue == name) for name in names}
+        left = sum(max(0, used[name] - nominal[name]) for name in names)
+        for name in names:
+            given = min(left, max(0, nominal[name] - used[name]))
+            lent[now - now % HOUR, name] += given * STEP
+            left -= given
+        is_enough = is_enough and left == 0
+    return lent, is_enough
+
+
+@pytest.mark.slow
+@given(cohorts_of_equals())
+def test_whoever_lent_it_the_bounds_hold_what_was_lent(drawn):
+    known, names = drawn
+    rows = queue_hours(roll_up(TWO, known))
+    lent, is_enough = lent_in_turn(known, names)
+    for key, truth_of_it in lent.items():
+        low, high = (rows[key].lent_low, rows[key].lent_high) if key in rows else (0, 0)
+        assert low <= truth_of_it <= high
+        if is_enough and len(names) == 2:
+            assert low == high, "nobody else can have lent it"

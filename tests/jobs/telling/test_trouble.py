@@ -8,14 +8,14 @@ from gateways.errors import Unavailable
 from gateways.records import NodeRecord
 from jobs.sync.sources import SOURCES
 from jobs.telling.trouble import look
-from notices.kinds import OF_PLATFORM, Kind
+from notices.kinds import OF_PLATFORM, Kind, Severity
 from notices.models import Notice, Receipt
 from notices.recipients import address
 from portal.sync_runs import record_failure
 from scheduling import names
 from teams.sync import write_nodes
 from tests.people import People
-from tests.stories import GPU, P5, START, Job, cluster_queue, minute
+from tests.stories import GPU, P5, START, Job, cluster_queue, local_queue, minute
 from tests.worlds import World
 
 pytestmark = pytest.mark.django_db
@@ -77,6 +77,24 @@ def test_nodes_that_quotas_promise_and_that_are_not_healthy(current: World) -> N
 def test_a_stopped_queue(current: World) -> None:
     current.queues(cluster_queue("vision-queue", 8, stopPolicy=names.HOLD))
     assert lasting(current, 60) == {Kind.QUEUE_STOPPED: "vision-queue"}
+
+
+def test_a_stopped_queue_of_one_namespace(current: World) -> None:
+    current.queues(local_queue("hyperpod-ns-vision", "vision-queue", stopPolicy=names.HOLD))
+    assert lasting(current, 60) == {Kind.QUEUE_STOPPED: "hyperpod-ns-vision/main-queue"}
+
+
+def test_how_grave_each_is(current: World) -> None:
+    """What keeps everybody from knowing or running anything is critical; the rest can wait for the morning."""
+    current.queues(cluster_queue("vision-queue", 8, stopPolicy=names.HOLD))
+    write_nodes(current.cluster, [NodeRecord("node-1", P5, True, {GPU: 8})], START)
+    lasting(current, 60)
+    lasting(current, 70)
+    assert dict(Notice.objects.values_list("kind", "severity")) == {
+        Kind.QUEUE_STOPPED: Severity.WARNING,
+        Kind.NODES_BELOW_QUOTAS: Severity.CRITICAL,
+        Kind.SYNC_STALLED: Severity.CRITICAL,
+    }
 
 
 def test_a_stuck_job_is_told_to_its_people_and_the_admins(current: World, people: People) -> None:
