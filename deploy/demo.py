@@ -7,6 +7,7 @@ import argparse
 import base64
 import contextlib
 import fcntl
+import gc
 import os
 import secrets
 import shlex
@@ -153,11 +154,11 @@ def supervise(cluster: str, kubeconfig: Path, port: int, environment: dict[str, 
     if cluster == "emulator":
         after_page = f"while ! {python} deploy/probe.py /sign-in/ 2>/dev/null; do sleep 0.5; done; exec {python}"
         commands[_PAST] = f"{after_page} manage.py demo_history"
+    gc.freeze()  # what was loaded so far is not looked through again, here and in the processes forked from it
     honcho.manager.KILL_WAIT = _KILLED_AFTER
-    manager = Together()
+    manager = Together(threading.Thread(target=greet, args=(port,), daemon=True))
     for name, command in commands.items():
         manager.add_process(name, command, quiet=False, env=environment, cwd=str(ROOT))
-    threading.Thread(target=greet, args=(port,), daemon=True).start()
     signal.signal(signal.SIGHUP, lambda *_: manager.terminate())
     manager.loop()
     if manager.ended:
@@ -174,9 +175,13 @@ class Together(Manager):
 
     ended = ""
 
-    def __init__(self) -> None:
+    def __init__(self, greeting: threading.Thread) -> None:
         super().__init__()
-        self._process_ctor = Attended
+        self._process_ctor, self._greeting = Attended, greeting
+
+    def _start(self) -> None:
+        super()._start()
+        self._greeting.start()  # not before: a process that was forked from several threads may hang
 
     def terminate(self) -> None:
         if not self._terminating:
