@@ -4,6 +4,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from django.contrib.sessions.models import Session
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
@@ -12,7 +13,7 @@ from accounts.bearer import digest, new_secret
 from accounts.claims import ENTRA_GROUPS, Claims
 from accounts.granting import granted
 from accounts.groups import keep_groups, regrouped
-from accounts.models import ApiToken, BreakGlass, IdentityProvider, Scope, User
+from accounts.models import ApiToken, BreakGlass, IdentityProvider, ProviderSession, Scope, User
 from portal import audit
 from portal.nudges import nudge
 
@@ -61,6 +62,22 @@ def end_sessions(*, user: User, by: str, now: datetime) -> None:
     """Ends every session of the person at its next request; they may sign in again at once."""
     _end_sessions(user)
     audit.record("sessions.ended", target=f"person/{user.username}", by=by, now=now)
+
+
+def note_session(*, key: str, user: User, provider: IdentityProvider, index: str, ends_at: datetime) -> None:
+    """That this session of ours came from that one of the provider. Not audited: the sign-in is."""
+    known = {"provider": provider, "user": user, "index": digest(index), "ends_at": ends_at}
+    ProviderSession.objects.update_or_create(session_key=key, defaults=known)
+
+
+@transaction.atomic
+def end_sessions_from(*, provider: IdentityProvider, user: User, indexes: Collection[str], now: datetime) -> None:
+    """Ends at once those of the person's sessions that came from these of the provider."""
+    of_these = ProviderSession.objects.filter(provider=provider, user=user, index__in=map(digest, indexes))
+    if Session.objects.filter(pk__in=of_these.values("pk")).delete()[0]:
+        by = f"identity_provider/{provider.slug}"
+        audit.record("sessions.ended", target=f"person/{user.username}", by=by, now=now)
+    of_these.delete()
 
 
 def _end_sessions(user: User) -> None:

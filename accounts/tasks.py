@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.actions import end_glass
 from accounts.directory import read_directory
-from accounts.models import BreakGlass, IdentityProvider, RequestCount, SignInTrial, UsedAssertion
+from accounts.models import BreakGlass, IdentityProvider, ProviderSession, RequestCount, SignInTrial, UsedAssertion
 from accounts.saml.reading import read_provider
 
 _TRIALS_KEPT: Final = timedelta(days=1)
@@ -28,6 +28,7 @@ def read_providers() -> None:
     UsedAssertion.objects.filter(valid_until__lt=now).delete()
     RequestCount.objects.filter(ends_at__lt=now).delete()
     Session.objects.filter(expire_date__lt=now).delete()
+    ProviderSession.objects.filter(ends_at__lt=now).delete()
     for provider_id in IdentityProvider.objects.exclude(metadata_url="").values_list("pk", flat=True):
         read_metadata_of.apply_async((provider_id,), expires=_EVERY)
 

@@ -2,7 +2,14 @@
 who asked."""
 
 from accounts.models.break_glass import BreakGlass
-from accounts.models.identity import GroupClaim, IdentityProvider, IdpGroup, IdpMembership, UsedAssertion
+from accounts.models.identity import (
+    GroupClaim,
+    IdentityProvider,
+    IdpGroup,
+    IdpMembership,
+    ProviderSession,
+    UsedAssertion,
+)
 from accounts.models.limits import RequestCount
 from accounts.models.people import User, UserManager
 from accounts.models.scim import ScimCredential, ScimGroup, ScimUser
@@ -16,6 +23,7 @@ __all__ = [
     "IdentityProvider",
     "IdpGroup",
     "IdpMembership",
+    "ProviderSession",
     "RequestCount",
     "Scope",
     "ScimCredential",

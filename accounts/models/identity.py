@@ -107,3 +107,17 @@ class UsedAssertion(models.Model):
 
     def __str__(self) -> str:
         return self.digest
+
+
+class ProviderSession(models.Model):
+    """A session here, and which session of the provider it came from: the provider may end it from a frame of its own
+    page, to which browsers send no cookie of ours. `index` is a digest of what the provider calls its session."""
+
+    session_key = models.CharField(max_length=40, primary_key=True)
+    provider = models.ForeignKey(IdentityProvider, models.CASCADE, related_name="sessions")
+    user = models.ForeignKey(User, models.CASCADE, related_name="provider_sessions")
+    index = models.CharField(max_length=64)
+    ends_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.user_id} by {self.provider_id}"

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts.actions import arrive
+from accounts.actions import arrive, note_session
 from accounts.models import IdentityProvider, User
 from accounts.names import username_of
 from accounts.saml.refusals import Reason, Refused
@@ -73,10 +73,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         arrive(user=user, provider=provider, claims=claims, now=now)
         user.backend = settings.AUTHENTICATION_BACKENDS[0]
         super().login(request, user)
-        request.session.set_expiry(session_end(claims.session_until, now))
+        ends_at = session_end(claims.session_until, now)
+        request.session.set_expiry(ends_at)
         request.session[SESSION_KEY] = {
             "provider": provider.slug,
             "name_id": claims.name_id,
             "session_index": claims.session_index,
             "authenticated_at": min(claims.authenticated_at, now).isoformat(),
         }
+        key = request.session.session_key or ""
+        note_session(key=key, user=user, provider=provider, index=claims.session_index, ends_at=ends_at)

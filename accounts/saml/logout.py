@@ -11,7 +11,7 @@ from onelogin.saml2.auth import OneLogin_Saml2_Auth as Auth
 from onelogin.saml2.logout_request import OneLogin_Saml2_Logout_Request as LogoutRequest
 from onelogin.saml2.xml_utils import OneLogin_Saml2_XML as Xml
 
-from accounts.actions import end_sessions
+from accounts.actions import end_sessions, end_sessions_from
 from accounts.models import IdentityProvider
 from accounts.saml.adapter import app_of
 from accounts.saml.arrivals import use_once
@@ -81,7 +81,7 @@ def _read(auth: Auth, config: Mapping[str, Any], answer: str) -> Logout:
     xml, key = auth.get_last_request_xml(), config["sp"]["privateKey"] or None
     try:
         name_id = (LogoutRequest.get_nameid(xml, key) or "").strip()
-        indexes = frozenset(LogoutRequest.get_session_indexes(xml))
+        indexes = frozenset(index or "" for index in LogoutRequest.get_session_indexes(xml))
     except Exception as error:  # the same
         raise Refused(Reason.LOGOUT, type(error).__name__) from error
     if not name_id:
@@ -102,8 +102,11 @@ def _check_new(document: Element, slug: str, now: datetime) -> None:
         raise Refused(Reason.LOGOUT, "used before") from refused
 
 
-def end_everywhere(provider: IdentityProvider, name_id: str, now: datetime) -> None:
-    """Every session of the person whom the provider calls so, and of nobody else."""
-    accounts = SocialAccount.objects.filter(provider=app_of(provider).provider_id, uid=name_id)
+def end_elsewhere(provider: IdentityProvider, logout: Logout, now: datetime) -> None:
+    """What it asks for wherever the person is signed in, and of nobody else."""
+    accounts = SocialAccount.objects.filter(provider=app_of(provider).provider_id, uid=logout.name_id)
     for account in accounts.select_related("user"):
-        end_sessions(user=account.user, by=f"identity_provider/{provider.slug}", now=now)
+        if logout.is_of_all:
+            end_sessions(user=account.user, by=f"identity_provider/{provider.slug}", now=now)
+        else:
+            end_sessions_from(provider=provider, user=account.user, indexes=logout.indexes, now=now)

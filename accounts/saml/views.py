@@ -28,7 +28,7 @@ from accounts.saml.arrivals import hand_over, take_over, use_once
 from accounts.saml.checks import DRIFT, claims_in
 from accounts.saml.config import as_received, config_of, our_address, sp_config
 from accounts.saml.fresh import ASK_ANEW
-from accounts.saml.logout import end_everywhere, read_logout
+from accounts.saml.logout import end_elsewhere, read_logout
 from accounts.saml.provider import SINCE, PortalSAMLProvider
 from accounts.saml.refusals import Reason, Refused
 from accounts.saml.trials import end_trial, trial_answered
@@ -132,10 +132,11 @@ def saml_finish(request: HttpRequest, provider: IdentityProvider) -> HttpRespons
 @_guarded
 @require_safe
 def saml_logout(request: HttpRequest, provider: IdentityProvider) -> HttpResponse:
-    """The identity provider ends the session that it began, or all that the person has.
+    """The identity provider ends sessions that it began.
 
-    Where none is left the answer is the same: else the provider's own logout would stop at the portal, and what it
-    began elsewhere would live on.
+    Browsers send no cookie of ours to a frame of the provider's page, so that these are found without it. Where none is
+    left the answer is the same: else the provider's own logout would stop at the portal, and what it began elsewhere
+    would live on.
     """
     session = request.session.get(SESSION_KEY, {})
     is_its = session.get("provider") == provider.slug
@@ -143,8 +144,7 @@ def saml_logout(request: HttpRequest, provider: IdentityProvider) -> HttpRespons
     logout = read_logout(request, provider, now)
     if is_its and not logout.is_of_all and not logout.is_of(session):
         raise Refused(Reason.LOGOUT, "of another session")
-    if logout.is_of_all:
-        end_everywhere(provider, logout.name_id, now)
+    end_elsewhere(provider, logout, now)
     if is_its and logout.is_of(session):
         end_session(request)
     return redirect(logout.answer or "sign-in")

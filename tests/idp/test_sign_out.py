@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.idp.conftest import NewBrowser
 from tests.idp.journey import is_signed_in, sign_in, sign_out_there, told
 from tests.idp.portal import SamlPortal
 from tests.idp.simplesamlphp import SimpleSamlPhp
@@ -43,3 +44,18 @@ def test_signing_out_here_and_then_there(page: Page, portal: SamlPortal, idp: Si
     assert page.url == f"{portal.address}/sign-in/?choose=1", "the portal's answer lets the provider go on"
     page.get_by_role("link", name="Example Corp").click()
     expect(page.locator("[name=password]")).to_be_visible()
+
+
+def test_the_provider_asks_from_a_frame_of_its_page(
+    page: Page, portal: SamlPortal, idp: SimpleSamlPhp, new_browser: NewBrowser
+) -> None:
+    """The frame is of another site than the page, and no cookie of the portal's is sent from it."""
+    idp.set(idp={"logouttype": "iframe"})
+    other = new_browser().new_page()
+    sign_in(other, portal)
+    sign_in(page, portal)
+    sign_out_there(page, portal, idp)
+    page.get_by_text("Yes, all services").click()
+    page.wait_for_url(f"{portal.address}/**")
+    assert not is_signed_in(page)
+    assert is_signed_in(other), "another session of the provider's"

@@ -204,6 +204,41 @@ def test_one_that_names_no_session_ends_all_of_the_person_and_of_nobody_else(
     assert is_in(client), "nothing keeps them from signing in again"
 
 
+def test_a_session_that_is_named_ends_in_a_frame_of_the_providers_page_too(
+    client: Client, corp: Idp, other: Idp
+) -> None:
+    """To which browsers send no cookie of ours; and no other session ends, however it is called."""
+    phone, colleague, namesake, frame = Client(), Client(), Client(), Client()
+    sign_in(client, corp)
+    sign_in(phone, corp, index="_phone")
+    sign_in(colleague, corp, name_id="bob-0002")
+    sign_in(namesake, other)
+    assert answered(ask(frame, asked(corp)))
+    assert [is_in(each) for each in (client, phone, colleague, namesake)] == [False, True, True, True]
+    assert len(people_in_sessions()) == 3
+    event = AuditEvent.objects.get(event="sessions.ended")
+    assert (event.actor, event.target) == ("identity_provider/corp", "person/corp:ana-0001")
+    assert answered(ask(frame, asked(corp)))
+    assert AuditEvent.objects.filter(event="sessions.ended").count() == 1, "nothing was left to end"
+
+
+def test_a_session_that_was_made_fresh_is_still_the_providers(client: Client, corp: Idp) -> None:
+    """Its key is another one since then."""
+    sign_in(client, corp)
+    sign_in(client, corp, index="_anew")
+    assert answered(ask(Client(), asked(corp)))
+    assert is_in(client)
+    assert answered(ask(Client(), asked(corp, indexes=("_anew",))))
+    assert not is_in(client)
+
+
+@pytest.mark.parametrize("indexes", [("",), ("_session", ""), ("é" * 300,)], ids=["empty", "with an empty", "long"])
+def test_names_of_sessions_that_are_unusual(client: Client, corp: Idp, indexes: Sequence[str]) -> None:
+    sign_in(client, corp)
+    assert answered(ask(Client(), asked(corp, indexes=indexes)))
+    assert is_in(client) is ("_session" not in indexes)
+
+
 def test_it_ends_them_where_another_person_is_signed_in(client: Client, corp: Idp) -> None:
     colleague = Client()
     sign_in(client, corp)
