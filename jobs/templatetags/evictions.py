@@ -10,8 +10,8 @@ from django.utils.translation import gettext
 
 from jobs.models import Eviction
 from jobs.rules.lost_work import Total
-from jobs.words.amounts import gpu_hours_number, gpu_hours_text
-from jobs.words.evictions import basis_text, label_of, stopping_text, total_text
+from jobs.words.amounts import gpu_hours_text
+from jobs.words.evictions import basis_text, bounds_of, label_of, stopping_text, total_text
 from portal.templatetags.ui import moment
 from portal.times import duration_text
 
@@ -27,10 +27,10 @@ register.simple_tag(stopping_text, name="stopping")
 @register.simple_tag
 def lost_stat(total: Total) -> SafeString | str:
     """The loss as one number, its range in small beside it."""
-    if not total.is_range:
+    low, high = bounds_of(total)
+    if low == high:
         return total_text(total)
-    bounds = {"low": gpu_hours_number(total.low), "high": gpu_hours_number(total.high)}
-    words = gettext("between %(low)s and %(high)s") % bounds
+    words = gettext("between %(low)s and %(high)s") % {"low": low, "high": high}
     return format_html("{} <small>{}</small>", gpu_hours_text(total.expected), words)
 
 

@@ -159,8 +159,12 @@ def total_text(total: Total) -> str:
     """“8.4 GPU-h”, or with its range “8.4 GPU-h, between 4.0 and 12.0”."""
     if total.unknown and not total.high:
         return gettext("unknown")
-    text = gpu_hours_text(total.expected)
-    if not total.is_range:
+    text, (low, high) = gpu_hours_text(total.expected), bounds_of(total)
+    if low == high:
         return text
-    words = {"text": text, "low": gpu_hours_number(total.low), "high": gpu_hours_number(total.high)}
-    return gettext("%(text)s, between %(low)s and %(high)s") % words
+    return gettext("%(text)s, between %(low)s and %(high)s") % {"text": text, "low": low, "high": high}
+
+
+def bounds_of(total: Total) -> tuple[str, str]:
+    """As numbers of GPU-hours; the same where nobody reads a difference."""
+    return gpu_hours_number(total.low), gpu_hours_number(total.high)

@@ -10,7 +10,7 @@ from tests.browser.conftest import Visit
 pytestmark = pytest.mark.browser
 
 SENTENCE = re.compile(r"Cota própria: \d+ de \d+; tomado de outros: \d+; cedido: (\d+|de \d+ a \d+)\.")
-AGE = re.compile(r"^há \d+ (segundo|minuto|hora|dia)s?$")
+AGE = re.compile(r"^(agora mesmo|há \d+ (segundo|minuto|hora|dia)s?)$")
 DURATION = re.compile(r"^(\d+ d \d+ h|\d+ h \d+ min|\d+ min|\d+ s)$")
 
 

@@ -44,7 +44,7 @@ def test_cohorts_by_gpu_type_with_their_queues(read: World, people: People) -> N
     read.see(Job(gpus=16).admit(-5))
     text = page(people)
     assert "Cohort shared one scale per GPU type" in text
-    assert f"H100 {P5} · 16 in use of 20 guaranteed" in text
+    assert f"H100 {P5} 16 in use of 20 guaranteed" in text
     assert "Research no limit 12 of 12 own, 4 borrowed, 0 lent. Vision" in text
     assert "Vision no limit 0 of 8 own, 0 borrowed, 4 lent. Can still lend 4." in text
 
@@ -70,8 +70,8 @@ def test_a_queue_of_several_teams_names_them_and_one_of_none_itself(read: World,
 def test_gpu_types_are_never_summed(read: World, people: People) -> None:
     read.queues(cluster_queue("research-queue", flavors=groups((P5, {GPU: quota(12)}), (G6, {GPU: quota(5)}))))
     text = page(people)
-    assert f"H100 {P5} · 0 in use of 20 guaranteed" in text
-    assert f"L4 {G6} · 0 in use of 5 guaranteed" in text
+    assert f"H100 {P5} 0 in use of 20 guaranteed" in text
+    assert f"L4 {G6} 0 in use of 5 guaranteed" in text
 
 
 def test_other_resources_are_left_to_the_teams_pages(read: World, people: People) -> None:
@@ -120,7 +120,7 @@ def test_nodes_and_those_in_recovery(read: World, people: People) -> None:
     assert "no instance type 1 of 1 0" in text
     assert {"3 of 4 nodes healthy", "1 of 1 nodes healthy"} < set(labels(response))
     assert "Nodes in recovery 1 " in text
-    assert "0 in use of 20 guaranteed · 3 of 4 nodes healthy · 4 outside all quotas" in text
+    assert "0 in use of 20 guaranteed 3 of 4 nodes healthy · 4 outside all quotas" in text
 
 
 def test_quotas_that_promise_more_than_the_healthy_nodes_have(read: World, people: People) -> None:
