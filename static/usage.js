@@ -28,6 +28,7 @@
   function ground(data, grid) {
     const dots = { symbol: "circle", symbolSize: 0.7, color: css("--c-unknown"), dashArrayX: [[2, 5], [0, 3.5, 2, 1.5]], dashArrayY: [2, 2] };
     return {
+      ...(data.unseen.some(Boolean) ? { name: data.titles[7] } : {}), // named in the legend where there is any
       type: "bar", xAxisIndex: grid, yAxisIndex: grid + GRIDS, barWidth: "100%", barGap: "-100%", z: 1, silent: true,
       data: data.unseen.map((unseen) => (unseen ? 1 : null)), itemStyle: { color: css("--c-sunken"), decal: dots },
     };
@@ -114,7 +115,7 @@
 
   function draw(chart, box, data) {
     const drawn = series(data, box.dataset);
-    const down = legendDepth(drawn.map((each) => each.name).filter(Boolean), box);
+    const down = legendDepth(new Set(drawn.map((each) => each.name).filter(Boolean)), box);
     box.style.height = `${HEIGHT + down}px`;
     chart.resize();
     const grid = (top, height) => ({ left: 40, right: 30, top, height, outerBoundsMode: "none" }); // in line, all of them

@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 from jobs.models import Eviction
 from jobs.rules.lost_work import Total
-from jobs.words.amounts import gpu_hours_text
+from jobs.words.amounts import gpu_hours_number, gpu_hours_text
 from jobs.words.evictions import basis_text, bounds_of, label_of, stopping_text, total_text
 from portal.templatetags.ui import moment
 from portal.times import duration_text
@@ -26,12 +26,12 @@ register.simple_tag(stopping_text, name="stopping")
 
 @register.simple_tag
 def lost_stat(total: Total) -> SafeString | str:
-    """The loss as one number, its range in small beside it."""
-    low, high = bounds_of(total)
-    if low == high:
+    """The loss as one number, with unit and range in small beside it."""
+    if total.unknown and not total.high:
         return total_text(total)
-    words = gettext("between %(low)s and %(high)s") % {"low": low, "high": high}
-    return format_html("{} <small>{}</small>", gpu_hours_text(total.expected), words)
+    low, high = bounds_of(total)
+    words = gettext("GPU-h") if low == high else gettext("GPU-h, between %(low)s and %(high)s")
+    return format_html("{} <small>{}</small>", gpu_hours_number(total.expected), words % {"low": low, "high": high})
 
 
 @register.simple_tag

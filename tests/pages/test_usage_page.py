@@ -78,7 +78,7 @@ def test_what_was_lost_stands_in_the_hours_of_the_work(zoo: World, people: Peopl
     assert [row.split()[-2:] for row in rows(page, "H100")[-2:]] == [["2.3", "–"], ["2.7", "–"]]
     assert "1 to 2.3" in rows(page, "H100")[-2] and "2 to 2.7" in rows(page, "H100")[-1]
     assert "GPU-hours 16 0 24 0 0 3 to 5" in words(page)
-    assert "Lost by evictions 4.0 GPU-h between 3.0 and 5.0" in words(page)
+    assert "Lost by evictions 4.0 GPU-h, between 3.0 and 5.0" in words(page)
     assert 'data-l="Lost (GPU-hours)" data-v="1.000" data-high="2.333"' in page.text
     assert "Lost by jobs that nobody saw run" not in words(page)
 
