@@ -25,11 +25,16 @@ def _decided(row: Told) -> Cell:
     return row.eviction.decided_before if row.eviction.is_dated else None
 
 
+def _released(row: Told) -> Cell:
+    span = row.eviction.span
+    return span.released_before if span and span.released_after == span.released_before else None
+
+
 _CELLS: Mapping[str, Callable[[Told], Cell]] = {
     "decided_at": _decided,
     "decided_after": lambda row: row.eviction.decided_after,
     "decided_before": lambda row: row.eviction.decided_before,
-    "released_at": lambda row: row.eviction.span.released_before if row.eviction.span else None,
+    "released_at": _released,
     "resumed_at": lambda row: row.resumed_at,
     "team": lambda row: row.owner.slug if row.owner else "",
     "cluster": lambda row: row.eviction.cluster.slug,

@@ -3,12 +3,16 @@
 import csv
 import io
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from jobs.models import Eviction, ToldEviction
 from jobs.sync.listings import Kind
+from jobs.words.amounts import gpu_hours_text
+from jobs.words.evictions import reason_label
+from portal.times import duration_text
 from scheduling import names
 from scheduling.preemption_messages import preempted
 from teams.models import Cluster, Team
@@ -165,6 +169,26 @@ def test_the_file_equals_the_screen(past: World, people: People) -> None:
     )
     assert [line["loop"] for line in loops] == ["3", "3", "3"]
     assert (old["reason"], old["taken_by"]) == ("Deactivated", "")
+
+
+@pytest.mark.parametrize("role", ["member", "team_admin", "finops", "platform_admin"])
+def test_each_line_of_the_file_says_what_its_row_says(past: World, people: People, role: str) -> None:
+    unseen = Job("unseen", created=-600).admit(-500)
+    past.see(unseen, now=minute(-499))
+    past.see(unseen.evict(-400).release(-399).admit(-300), now=minute(-200), last_seen=minute(-450))
+    user = getattr(people, role)
+    shown, told = rows(visit(user, f"{HISTORY}?per=100"), "Evictions"), lines(user)
+    assert len(shown) == len(told) == 6
+    for row, line in zip(shown, told, strict=True):
+        assert f" {line['job']} " in f" {row} "
+        assert reason_label(line["rule"] or line["reason"]) in row
+        assert line["taken_by"] in row
+        assert (f"loop, {line['loop']} times" in row) is bool(line["loop"])
+        assert gpu_hours_text(int(line["lost_gpu_seconds"])) in row
+        ran = line["ran_seconds"]
+        assert (duration_text(timedelta(seconds=int(ran))) if ran else "–") in row
+    by_job = {line["job"]: line for line in told}
+    assert (by_job["unseen"]["decided_at"], by_job["unseen"]["released_at"]) == ("", "")
 
 
 @pytest.mark.parametrize(
