@@ -3,16 +3,19 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Count, Exists, OuterRef, Q
 
-from accounts.models import IdpGroup
+from accounts.models import IdpGroup, ScimGroup
 from teams.models.teams import CostCentre, Team
 from teams.permissions import CostCentreRole, GlobalRole, TeamRole
 
 
 class GroupMappingQuerySet(models.QuerySet["GroupMapping"]):
     def counted(self) -> "GroupMappingQuerySet":
-        """With `people`: how many are in the group. Those first in which nobody ever was or all have left: the group
-        is gone at the provider, or misspelt."""
-        counted = self.annotate(people=Count("group__memberships"))
+        """With `people`: how many are in the group, and `is_unknown_there`: its provider tells of its groups, and not of
+        this one. Those first in which nobody ever was or all have left: the group is gone at the provider, or misspelt.
+        """
+        told = ScimGroup.objects.filter(provider=OuterRef("group__provider"))
+        is_unknown = Exists(told) & ~Exists(told.filter(group=OuterRef("group")))
+        counted = self.annotate(people=Count("group__memberships"), is_unknown_there=is_unknown)
         return counted.order_by("people", "group__provider__slug", "group__value", "pk")
 
 

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.groups import keep_groups
-from accounts.models import IdentityProvider, IdpGroup
+from accounts.models import IdentityProvider, IdpGroup, ScimGroup
 from teams.models import GroupMapping
 from teams.permissions import CostCentreRole, GlobalRole, TeamRole
 from tests.accounts.saml.conftest import NOW, _noon, corp, keys  # noqa: F401
@@ -97,6 +97,22 @@ def test_groups_of_nothing_and_mappings_of_nobody(people: People, corp: Idp) -> 
     nobody = "Money g-all Corp FinOps nobody g-costs Corp cost centre's owner · cc-research · Research costs nobody"
     assert f"{nobody} g-empty Corp team admin · Vision nobody g-mapped Corp member · Research 1" in text
     assert "Nobody is in those marked" in text
+
+
+def test_a_mapping_whose_group_is_gone(people: People, corp: Idp) -> None:  # noqa: F811
+    """Nobody knows before the provider tells of its groups at all."""
+    gone, empty = (IdpGroup.objects.create(provider=corp.row, value=value) for value in ("g-gone", "g-empty"))
+    for group in (gone, empty):
+        GroupMapping.objects.create(group=group, team=people.research, role=TeamRole.MEMBER)
+    assert "g-gone Corp member · Research nobody" in page(people)
+    told = {"provider": corp.row, "name": "Empty", "name_key": "empty", "created_at": NOW, "changed_at": NOW}
+    ScimGroup.objects.create(group=empty, external_id="g-empty", **told)
+    text = page(people)
+    assert "g-empty Corp member · Research nobody" in text
+    assert "g-gone Corp member · Research unknown there" in text
+    assert "Those unknown there are in nothing that it tells of" in text
+    keep_groups(people.member, corp.row, {"g-gone"}, NOW)
+    assert "g-gone Corp member · Research 1" in page(people), "a sign-in told of it"
 
 
 def test_people_whose_groups_are_not_all_known(people: People, corp: Idp) -> None:  # noqa: F811
