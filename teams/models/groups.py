@@ -10,9 +10,9 @@ from teams.permissions import CostCentreRole, GlobalRole, TeamRole
 
 class GroupMappingQuerySet(models.QuerySet["GroupMapping"]):
     def counted(self) -> "GroupMappingQuerySet":
-        """With `people`: how many are in the group, and `is_unknown_there`: its provider tells of its groups, and not of
-        this one. Those first in which nobody ever was or all have left: the group is gone at the provider, or misspelt.
-        """
+        """With `people`: how many are in the group, and `is_unknown_there`: its provider tells of its groups, and not
+        of this one. Those first in which nobody ever was or all have left: the group is gone at the provider, or
+        misspelt."""
         told = ScimGroup.objects.filter(provider=OuterRef("group__provider"))
         is_unknown = Exists(told) & ~Exists(told.filter(group=OuterRef("group")))
         counted = self.annotate(people=Count("group__memberships"), is_unknown_there=is_unknown)
