@@ -14,7 +14,7 @@ from gateways.lists import list_pages
 from gateways.records import EventRecord, Page
 from scheduling import names
 from scheduling.objects import Json
-from scheduling.parsing import MalformedObject, parse_time
+from scheduling.parsing import UNREADABLE, MalformedObject, parse_time
 
 _EMPTY: Final[dict[str, Any]] = {}
 _CORE: Final = "/api/v1/events"
@@ -78,5 +78,5 @@ def parse_event(obj: Json) -> EventRecord:
             is_series=bool(series),
             namespace=str(about.get("namespace") or ""),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except UNREADABLE as error:
         raise MalformedObject(f"an event with a field missing or unexpected ({error})") from error

@@ -19,6 +19,7 @@ from urllib3.exceptions import HTTPError
 
 from gateways.connections import Connection, configuration
 from gateways.errors import BadReply, ConfigurationError, GatewayError, Unavailable
+from gateways.json_text import read_json
 from gateways.refusals import refusal, unreachable
 
 JSON: Final = "application/json"
@@ -210,7 +211,7 @@ def _parsed(body: bytes) -> Any:
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        return orjson.loads(body)
+        return read_json(body)
     finally:
         if was_enabled:
             gc.enable()

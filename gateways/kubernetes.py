@@ -9,7 +9,7 @@ from gateways.lists import list_pages
 from gateways.records import NamespaceRecord, NodeRecord, Page
 from scheduling.names import INSTANCE_TYPE_LABEL, NODE_HEALTH_LABEL, NODE_SCHEDULABLE
 from scheduling.objects import Json
-from scheduling.parsing import MalformedObject, parse_resources
+from scheduling.parsing import UNREADABLE, MalformedObject, parse_resources
 
 _IDENTITY_NAMESPACE: Final = "kube-system"
 _EMPTY: Final[dict[str, Any]] = {}
@@ -59,7 +59,7 @@ def parse_node(obj: Json) -> NodeRecord:
             and labels.get(NODE_HEALTH_LABEL, NODE_SCHEDULABLE) == NODE_SCHEDULABLE,
             allocatable=parse_resources(status.get("allocatable")),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except UNREADABLE as error:
         raise MalformedObject(f"Node {_name(obj)}: a field is missing or unexpected ({error})") from error
 
 
@@ -68,7 +68,7 @@ def parse_namespace(obj: Json) -> NamespaceRecord:
     try:
         meta = obj["metadata"]
         return NamespaceRecord(meta["name"], meta["uid"], meta.get("labels") or _EMPTY)
-    except (KeyError, TypeError, AttributeError) as error:
+    except UNREADABLE as error:
         raise MalformedObject(f"Namespace {_name(obj)}: a field is missing or unexpected ({error})") from error
 
 

@@ -26,7 +26,7 @@ from scheduling.objects import (
     ResourceFlavor,
     Workload,
 )
-from scheduling.parsing import MalformedObject
+from scheduling.parsing import UNREADABLE, MalformedObject
 
 Record = TypeVar("Record", bound=Identified)
 Told = TypeVar("Told")
@@ -126,7 +126,7 @@ class Kueue:
         answer = self._api.get(path, {"limit": _MOST_PENDING})
         try:
             return [_position(item) for item in answer.get("items") or ()]
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except UNREADABLE as error:
             raise BadReply(f"{path}: a pending workload that cannot be read") from error
 
     def kueue_version(self) -> str | None:

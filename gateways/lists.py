@@ -10,7 +10,7 @@ from gateways.errors import BadReply, Gone
 from gateways.http import JSON, Api
 from gateways.records import ObjectVersion, Page
 from scheduling.objects import Json
-from scheduling.parsing import MalformedObject
+from scheduling.parsing import UNREADABLE, MalformedObject
 
 Record = TypeVar("Record")
 Answer = TypeVar("Answer")
@@ -51,7 +51,7 @@ def object_version(obj: Json) -> ObjectVersion:
     try:
         meta = obj["metadata"]
         return ObjectVersion(meta["uid"], meta.get("namespace") or "", meta["name"], int(meta["resourceVersion"]))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except UNREADABLE as error:
         raise MalformedObject(f"an object without readable metadata ({type(error).__name__})") from error
 
 
@@ -107,7 +107,7 @@ def _parts(path: str, answer: dict[str, Any]) -> tuple[dict[str, Any], list[Json
 def _list_version(path: str, meta: dict[str, Any]) -> int:
     try:
         return int(meta["resourceVersion"])
-    except (KeyError, TypeError, ValueError) as error:
+    except UNREADABLE as error:
         raise BadReply(f"{path}: the list has no numeric resourceVersion") from error
 
 

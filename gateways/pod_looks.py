@@ -12,7 +12,7 @@ from gateways.watches import watch
 from gateways.watching import Source
 from scheduling import names
 from scheduling.objects import Json
-from scheduling.parsing import MalformedObject, parse_time
+from scheduling.parsing import UNREADABLE, MalformedObject, parse_time
 
 RELIST_SECONDS: Final = 3600.0  # pods are listed whole, and there may be tens of thousands
 
@@ -37,7 +37,7 @@ def parse_pod_look(obj: Json) -> PodLook:
     """A Pod object. Raises MalformedObject."""
     try:
         return _look(obj["metadata"], obj.get("spec") or _EMPTY, obj.get("status") or _EMPTY)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except UNREADABLE as error:
         raise MalformedObject(f"a pod with a field missing or unexpected ({error})") from error
 
 

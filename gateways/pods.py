@@ -12,7 +12,7 @@ from gateways.lists import list_pages
 from gateways.records import ContainerRecord, PodRecord
 from scheduling.names import POD_GROUP_LABEL, POD_LABEL_OF_KIND, WORKLOAD_ANNOTATION
 from scheduling.objects import Json, Owner
-from scheduling.parsing import MalformedObject, parse_time
+from scheduling.parsing import UNREADABLE, MalformedObject, parse_time
 
 _MOST_PAGES: Final = 4
 _LONGEST_LABEL: Final = 63
@@ -104,7 +104,7 @@ def parse_pod(obj: Json) -> PodRecord:
             node=_text(spec.get("nodeName")),
             containers=tuple(_containers(spec, status)),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except UNREADABLE as error:
         raise MalformedObject(f"a pod with a field missing or unexpected ({error})") from error
 
 

@@ -7,10 +7,11 @@ import orjson
 
 from gateways.errors import BadReply, Unavailable
 from gateways.http import Api
+from gateways.json_text import read_json
 from gateways.records import Change
 from gateways.refusals import blanked, status_error
 from scheduling.objects import Json
-from scheduling.parsing import MalformedObject
+from scheduling.parsing import UNREADABLE, MalformedObject
 
 Record = TypeVar("Record")
 
@@ -69,7 +70,7 @@ def lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _change(path: str, line: bytes, parse: Callable[[Json], Record]) -> Change[Record]:
     try:
-        event = orjson.loads(line)
+        event = read_json(line)
         kind, obj = event["type"], event["object"]
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
         raise BadReply(f"{path}: a watch event that cannot be read") from error
@@ -99,5 +100,5 @@ def _version(obj: Any) -> int:
     """The object's resourceVersion; 0 when it has none that can be read."""
     try:
         return int(obj["metadata"]["resourceVersion"])
-    except (KeyError, TypeError, ValueError):
+    except UNREADABLE:
         return 0

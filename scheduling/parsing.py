@@ -28,6 +28,7 @@ from scheduling.queue_parsing import (
 )
 from scheduling.reading import (
     EMPTY,
+    UNREADABLE,
     MalformedObject,
     conditions,
     mapping,
@@ -39,6 +40,7 @@ from scheduling.reading import (
 )
 
 __all__ = [
+    "UNREADABLE",
     "MalformedObject",
     "parse_admission_check",
     "parse_cluster_queue",

@@ -13,6 +13,9 @@ EMPTY: Final[Mapping[str, Any]] = {}
 _TRUTH = {"True": True, "False": False}
 _LONGEST_REASON = 200
 
+UNREADABLE: Final = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError)
+"""What reading an object raises whose fields are missing, or have another form or size than they should."""
+
 
 class MalformedObject(ValueError):
     """An object of the cluster that cannot be read; the text names it and says why."""
@@ -23,7 +26,10 @@ def parse_time(text: str | None) -> datetime | None:
     if not text:
         return None
     time = datetime.fromisoformat(text)
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+    try:
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    except OverflowError as error:
+        raise ValueError(f"{text} lies beyond all years") from error
 
 
 def parse_resources(listed: Json | None) -> dict[str, int]:
@@ -34,7 +40,7 @@ def parse_resources(listed: Json | None) -> dict[str, int]:
 def read_object(obj: Json, read: Callable[[Json, Json], Record]) -> Record:
     try:
         return read(obj["metadata"], obj)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
+    except UNREADABLE as error:
         raise MalformedObject(f"{_title(obj)}: {_why(error)}") from error
 
 

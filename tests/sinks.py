@@ -2,8 +2,9 @@
 
 import socketserver
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -51,6 +52,22 @@ def http_sink() -> Iterator[HttpSink]:
 
     with serving(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as sink.port:
         yield sink
+
+
+@contextmanager
+def trickling(begin: bytes, pause: float) -> Iterator[str]:
+    """A URL at which the answer begins so, and goes on a byte at a time until whoever asked is gone."""
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            with suppress(OSError):
+                self.request.sendall(begin)
+                while True:
+                    time.sleep(pause)
+                    self.request.sendall(b"x")
+
+    with serving(socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)) as port:
+        yield f"http://127.0.0.1:{port}/hook"
 
 
 @dataclass

@@ -7,7 +7,7 @@ loses GPU-hours. Whatever never was admitted loses nothing.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from django.db.models import TextChoices
@@ -23,6 +23,8 @@ LONGEST_INTERVAL: Final = timedelta(days=30)
 _UNITS: Final = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 _INTERVAL: Final = re.compile(r"(?:[0-9]{1,9}[dhms])+")
 _PART: Final = re.compile(r"(\d+)([dhms])")
+_FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+"""No work was saved before: a clock that was never set says so, and zones west of UTC cannot show the first year."""
 _MICROSECOND: Final = timedelta(microseconds=1)
 _MICROSECONDS: Final = 10**6  # of a second
 
@@ -85,7 +87,7 @@ def read_checkpoint(text: str, decided: datetime) -> datetime:
         saved = parse_time(text)
     except ValueError as error:
         raise CheckpointIgnored(Ignored.NO_TIME) from error
-    if saved is None:
+    if saved is None or saved < _FIRST:
         raise CheckpointIgnored(Ignored.NO_TIME)
     if saved > decided:
         raise CheckpointIgnored(Ignored.IN_THE_FUTURE)

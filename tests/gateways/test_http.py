@@ -140,6 +140,11 @@ def test_a_hanging_server_costs_one_timeout_per_attempt(server: ScriptedServer, 
     assert 3 * IMPATIENT.read <= time.monotonic() - began < 3 * IMPATIENT.read + 1
 
 
+def test_null_characters_are_read_as_what_can_be_kept(server: ScriptedServer, api: Api) -> None:
+    server.on(PATH, reply({"text": "a\0b"}))
+    assert api.get(PATH) == {"text": "a\ufffdb"}
+
+
 def test_an_answer_that_trickles_is_given_up(server: ScriptedServer, impatient_api: Api) -> None:
     server.on(PATH, chunks(*(part for _ in range(100) for part in (b" ", lambda: time.sleep(0.03)))))
     began = time.monotonic()

@@ -74,3 +74,11 @@ def test_a_pod_with_an_odd_status_cannot_be_read(status: object) -> None:
     else:
         with pytest.raises(MalformedObject):
             parse_pod_look(pod.obj)
+
+
+@pytest.mark.parametrize("seconds", [90_000_000_000_000, 64_000_000_000, 2**63 - 1])
+def test_a_grace_period_beyond_all_times_is_one_malformed_pod(seconds: int) -> None:
+    pod = Pod(Job()).stops(5)
+    pod.obj["metadata"]["deletionGracePeriodSeconds"] = seconds  # what its person asked for
+    with pytest.raises(MalformedObject):
+        parse_pod_look(pod.obj)

@@ -70,6 +70,11 @@ def test_a_megabyte_in_one_line_is_read(server: ScriptedServer, api: Api) -> Non
     assert told(api) == [("a", False, 51)]
 
 
+def test_null_characters_are_read_as_what_can_be_kept(server: ScriptedServer, api: Api) -> None:
+    server.on(PATH, events(event("ADDED", workload("a\0b", 51))))
+    assert told(api) == [("a\ufffdb", False, 51)]
+
+
 def test_an_endless_line_is_given_up() -> None:
     with pytest.raises(BadReply, match="32 MiB"):
         list(lines(b"x" * (1 << 20) for _ in range(100)))

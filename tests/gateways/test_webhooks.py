@@ -5,16 +5,19 @@ import hashlib
 import hmac
 import json
 import socket
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 
+from gateways import public_https
 from gateways.errors import BadReply, ConfigurationError, Denied, GatewayError, Unavailable
+from gateways.identity import fetch_metadata
 from gateways.letters import Letter
 from gateways.public_https import is_callable
 from gateways.webhooks import post_signed
-from tests.sinks import HttpSink, http_sink
+from tests.sinks import HttpSink, http_sink, trickling
 
 LETTER = Letter("5a3f", "train was evicted", "why", "https://portal.example/x", False, [{"kind": "evicted"}])
 NOW = datetime(2026, 10, 8, 12, tzinfo=UTC)
@@ -58,6 +61,25 @@ def test_a_host_of_any_script_is_called_by_its_name_in_ascii(sink: HttpSink, mon
     allowed = {"пример.example", "xn--e1afmkfd.example"}
     post_signed(f"http://пример.example:{sink.port}/hook", KEY, LETTER, now=NOW, allowed=allowed)
     assert sink.got[0].headers["host"] == f"xn--e1afmkfd.example:{sink.port}"
+
+
+TRICKLES = [b"", b"HTTP/1.1 200 OK\r\nx-slow: ", b"HTTP/1.1 200 OK\r\n\r\n"]
+
+
+@pytest.mark.parametrize("begin", TRICKLES[:2], ids=["from the beginning", "headers"])
+def test_an_answer_that_trickles_holds_nobody_up(monkeypatch: pytest.MonkeyPatch, begin: bytes) -> None:
+    monkeypatch.setattr(public_https, "WHOLE_SECONDS", 0.3)
+    began = time.monotonic()
+    with trickling(begin, pause=0.02) as url, pytest.raises(Unavailable, match=r"longer than 0\.3 s"):
+        post_signed(url, KEY, LETTER, now=NOW, allowed=HERE)
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("begin", TRICKLES, ids=["from the beginning", "headers", "body"])
+def test_metadata_that_trickles_holds_nobody_up(monkeypatch: pytest.MonkeyPatch, begin: bytes) -> None:
+    monkeypatch.setattr(public_https, "WHOLE_SECONDS", 0.3)
+    with trickling(begin, pause=0.02) as url, pytest.raises(Unavailable, match=r"longer than 0\.3 s"):
+        fetch_metadata(url, allowed=HERE)
 
 
 def test_an_internal_address_gets_nothing(sink: HttpSink) -> None:

@@ -1,6 +1,6 @@
 """From the API server's JSON, in either version, to records."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -181,7 +181,14 @@ class TestPodRequests:
 def test_times_are_utc():
     assert parse_time("2026-10-08T09:00:00+02:00") == datetime(2026, 10, 8, 7, tzinfo=UTC)
     assert parse_time("2026-10-08T07:00:00.123456Z").microsecond == 123456
+    assert parse_time("2026-10-08T09:00:00+02:00").utcoffset() == timedelta()
     assert parse_time(None) is None
+
+
+@pytest.mark.parametrize("beyond", ["0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"])
+def test_a_time_that_utc_has_not_is_none(beyond):
+    with pytest.raises(ValueError, match="beyond all years"):
+        parse_time(beyond)
 
 
 def test_other_kinds_are_read():

@@ -171,7 +171,15 @@ def test_the_time_of_the_last_checkpoint() -> None:
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("", Ignored.NO_TIME), ("soon", Ignored.NO_TIME), ("2026-10-08T12:06:00Z", Ignored.IN_THE_FUTURE)],
+    [
+        ("", Ignored.NO_TIME),
+        ("soon", Ignored.NO_TIME),
+        ("0001-01-01T00:00:00+23:59", Ignored.NO_TIME),
+        ("0001-01-01T00:00:00Z", Ignored.NO_TIME),
+        ("1969-12-31T23:59:59Z", Ignored.NO_TIME),
+        ("2026-10-08T12:06:00Z", Ignored.IN_THE_FUTURE),
+        ("9999-12-31T23:59:59-23:59", Ignored.NO_TIME),
+    ],
 )
 def test_what_is_no_checkpoint_is_ignored_with_a_reason(text: str, why: Ignored) -> None:
     with pytest.raises(CheckpointIgnored) as told:
