@@ -156,16 +156,21 @@ def _not_free(short: Iterable[Mention]) -> Iterator[str]:
 
 
 def _kept_back(short: Iterable[Mention], limits: Limits) -> Iterator[str]:
-    """Where more would be free in the cohort, or come free, that the queue may not borrow."""
-    for flavor, resource in dict.fromkeys((mention.flavor, mention.resource) for mention in short):
-        line = limits.get((flavor, resource))
+    """One sentence for all of a flavor of which more would be free, or come free, that the queue may not borrow."""
+    bounds: dict[str, dict[str, tuple[int, int]]] = {}
+    for mention in short:
+        line = limits.get((mention.flavor, mention.resource))
         if line is not None and line.at_most is not None and line.left_by_limit is not None:
-            text = gettext(
-                "The queue's own borrowing limit is in the way in %(flavor)s: it may hold at most %(most)s, of which "
-                "%(left)s are left."
-            )
-            most, left = (amount_text(amount, resource) for amount in (line.at_most, line.left_by_limit))
-            yield text % {"flavor": flavor_text(flavor), "most": most, "left": left}
+            bounds.setdefault(mention.flavor, {})[mention.resource] = line.at_most, line.left_by_limit
+    for flavor, of_flavor in bounds.items():
+        most, left = (
+            _listed([amount_text(bound[place], resource) for resource, bound in of_flavor.items()]) for place in (0, 1)
+        )
+        text = gettext(
+            "The queue's own borrowing limit is in the way in %(flavor)s: it may hold at most %(most)s; left of that: "
+            "%(left)s."
+        )
+        yield text % {"flavor": flavor_text(flavor), "most": most, "left": left}
 
 
 def _listed(words: list[str]) -> str:

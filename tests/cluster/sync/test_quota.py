@@ -191,4 +191,4 @@ def test_a_queue_that_may_borrow_no_more_says_so(scene: Scene, ledgers: Ledgers)
         assert (short, limits[workload.pk][scene.flavor, GPU].left_by_limit) == (
             f"Not enough is free in {scene.flavor}: 1 GPU more needed.", 1
         )  # fmt: skip
-        assert "it may hold at most 8 GPUs, of which 1 GPU are left" in named
+        assert "it may hold at most 8 GPUs; left of that: 1 GPU." in named

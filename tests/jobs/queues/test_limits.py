@@ -8,7 +8,7 @@ from jobs.words.reasons import waiting_reason
 from scheduling.messages import insufficient_unused, pod_set_message
 from tests.pages.reading import visit, words
 from tests.people import People
-from tests.stories import GPU, P5, Job, cluster_queue
+from tests.stories import GPU, P5, Job, cluster_queue, groups, quota
 from tests.worlds import World
 
 pytestmark = pytest.mark.django_db
@@ -34,8 +34,25 @@ def told(world: World, *, borrow: int | None, runs: int, theirs: int = 0) -> tup
 def test_the_limit_is_named_where_the_lender_has_more(
     shared: World, borrow: int, runs: int, most: str, left: str
 ) -> None:
-    named = f"The queue's own borrowing limit is in the way in H100 ({P5}): it may hold at most {most}, of which {left}"
-    assert told(shared, borrow=borrow, runs=runs) == (SHORT, f"{named} are left.")
+    named = f"The queue's own borrowing limit is in the way in H100 ({P5}): it may hold at most {most}"
+    assert told(shared, borrow=borrow, runs=runs) == (SHORT, f"{named}; left of that: {left}.")
+
+
+def test_one_sentence_for_all_of_a_flavor(shared: World) -> None:
+    quotas = {GPU: quota(12, 4), "vpc.amazonaws.com/efa": quota(48, 16)}
+    shared.queues(
+        cluster_queue("research-queue", flavors=groups((P5, quotas))),
+        cluster_queue("vision-queue", flavors=groups((P5, {GPU: quota(8), "vpc.amazonaws.com/efa": quota(32)}))),
+    )
+    asked = {GPU: "14", "vpc.amazonaws.com/efa": "56"}
+    short = [insufficient_unused(GPU, P5, 4), insufficient_unused("vpc.amazonaws.com/efa", P5, 16)]
+    waits = Job("waits", gpus=6).waits(pod_set_message("main", short))
+    shared.see(Job("runs", requests=asked).admit(0), waits)
+    row = shared.row(waits)
+    assert waiting_reason(row, limits_of([row])[row.pk]).sentences[1:] == (
+        f"The queue's own borrowing limit is in the way in H100 ({P5}): it may hold at most 16 GPUs and 64 EFA "
+        "devices; left of that: 2 GPUs and 8 EFA devices.",
+    )
 
 
 @pytest.mark.parametrize(
