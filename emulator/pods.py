@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Any, Final
 
@@ -135,7 +135,8 @@ def placed(pod: Json, node: str) -> dict[str, Any]:
 def faring(pod: Json, stage: Stage, now: datetime, *, is_sick: bool, number: int) -> dict[str, Any]:
     """The pod at a stage. On a sick node its containers were started again; of failed ones the first is to blame."""
     if stage is Stage.STOPPING:
-        ends = {"deletionTimestamp": api_time(now), "deletionGracePeriodSeconds": GRACE_SECONDS}
+        end = now + timedelta(seconds=GRACE_SECONDS)  # when it is to be gone; it was told now
+        ends = {"deletionTimestamp": api_time(end), "deletionGracePeriodSeconds": GRACE_SECONDS}
         return {**pod, "metadata": {**pod["metadata"], **ends}}
     if not pod["spec"].get("nodeName"):
         return {**pod, "status": _unscheduled()}

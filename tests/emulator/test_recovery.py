@@ -45,7 +45,7 @@ def test_a_pod_on_a_sick_node_is_stopped_and_made_anew_elsewhere_while_its_workl
     scene.step(60)
     stopping = pod(scene)
     assert stopping["metadata"]["uid"] == first["metadata"]["uid"]
-    assert stopping["metadata"]["deletionTimestamp"]
+    assert stopping["metadata"]["deletionTimestamp"] == "2026-03-02T09:01:30Z"  # told at 09:01, with 30 s to go
     scene.step(30)
     anew = pod(scene)
     assert anew["metadata"]["name"] == first["metadata"]["name"]
