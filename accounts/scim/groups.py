@@ -48,7 +48,7 @@ class Groups:
         self._by = f"identity_provider/{provider.slug}"
 
     def rows(self) -> QuerySet[ScimGroup]:
-        return ScimGroup.objects.filter(provider=self._provider).select_related("group")
+        return ScimGroup.objects.filter(provider=self._provider)
 
     def resources(self, rows: Iterable[ScimGroup], *, whole: bool = True) -> list[Any]:
         """Without their members unless `whole`."""
