@@ -7,6 +7,7 @@ import pytest
 
 from gateways.errors import Denied, NotFound
 from jobs.evictions.story import checkpoint_notes
+from jobs.ledger.eviction_losses import write_losses
 from jobs.models import Eviction
 from jobs.rules.lost_work import Basis
 from jobs.sync import owners
@@ -197,3 +198,29 @@ def test_a_checkpoint_counts_as_soon_as_an_event_dates_the_eviction(shared: Worl
     told.take([event(job, 40)])
     told.write(minute(53))
     assert loss() == (Basis.EXACT, GPUS * 600, GPUS * 600)
+
+
+def unseen(world: World) -> Job:
+    """Admitted, evicted and admitted again between two looks; an event tells when it was evicted."""
+    job = Job(gpus=GPUS).waits()
+    world.see(job, now=minute(0))
+    world.see(job.admit(10).evict(50).release(50).admit(60), now=minute(61), last_seen=minute(0))
+    told = ToldByEvents(world.cluster)
+    told.take([event(job, 50)])
+    told.write(minute(62))
+    return job
+
+
+def test_a_checkpoint_makes_the_loss_exact_where_nobody_saw_the_hold(shared: World, answers: Answers) -> None:
+    says(answers, unseen(shared), saved="2026-10-08T12:45:00Z")
+    assert loss() == (Basis.WHOLE, GPUS * 2400, GPUS * 2400)
+    answers.read(shared, minute(63))
+    assert loss() == (Basis.EXACT, GPUS * 300, GPUS * 300)
+    assert Eviction.objects.get().lost_since == minute(45)
+    assert write_losses(Eviction.objects.all()) == 0
+
+
+def test_a_checkpoint_of_an_earlier_run_leaves_it_the_whole_run(shared: World, answers: Answers) -> None:
+    says(answers, unseen(shared), saved="2026-10-08T12:05:00Z")
+    answers.read(shared, minute(63))
+    assert loss() == (Basis.WHOLE, GPUS * 2400, GPUS * 2400)
