@@ -22,6 +22,7 @@ _PARENTS: Final = {
     "team-lost": "team-evictions",
     "identity-connect": "identity",
     "identity-provider": "identity",
+    "identity-scim": "identity",
     "identity-trial": "identity",
     "my-notices": "me",
     "my-channels": "me",

@@ -23,7 +23,7 @@ def test_a_page_marks_its_own_entry() -> None:
 
 @pytest.mark.parametrize(
     ("url_name", "entry"),
-    [("cluster", "overview"), ("node", "overview"), ("victims", "all-evictions"), ("my-tokens", "me")],
+    [("node", "overview"), ("victims", "all-evictions"), ("identity-scim", "identity"), ("my-tokens", "me")],
 )
 def test_a_page_without_an_entry_marks_what_it_stands_under(url_name: str, entry: str) -> None:
     assert current(page(url_name), entry) == ' aria-current="true"'
