@@ -30,6 +30,12 @@ def _released(row: Told) -> Cell:
     return span.released_before if span and span.released_after == span.released_before else None
 
 
+def _gpus(row: Told) -> Cell:
+    """What a hold that nobody saw gave up is not known, unless its loss is."""
+    eviction = row.eviction
+    return None if eviction.span is None and eviction.lost_expected is None else eviction.gpus
+
+
 _CELLS: Mapping[str, Callable[[Told], Cell]] = {
     "decided_at": _decided,
     "decided_after": lambda row: row.eviction.decided_after,
@@ -52,7 +58,7 @@ _CELLS: Mapping[str, Callable[[Told], Cell]] = {
     "loop": lambda row: row.loop.size if row.loop else None,
     "taken_by": lambda row: row.taken_by.text if row.taken_by else "",
     "queue": lambda row: row.eviction.span.cluster_queue if row.eviction.span else "",
-    "gpus": lambda row: row.eviction.gpus,
+    "gpus": _gpus,
     "ran_seconds": lambda row: int(row.ran.total_seconds()) if row.ran is not None else None,
     "loss_known_by": lambda row: row.eviction.basis,
     "lost_gpu_seconds": lambda row: row.eviction.lost_expected,

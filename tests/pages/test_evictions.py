@@ -171,6 +171,14 @@ def test_the_file_equals_the_screen(past: World, people: People) -> None:
     assert (old["reason"], old["taken_by"]) == ("Deactivated", "")
 
 
+def test_what_an_unseen_hold_of_unknown_loss_gave_up_is_not_0_in_the_file(past: World, people: People) -> None:
+    unseen = Job("unseen", created=-600).admit(-500).evict(-400).release(-399).admit(-300).evict(-200).release(-199)
+    past.see(unseen, now=minute(-190))
+    lost = {line["job"]: (line["gpus"], line["lost_gpu_seconds"]) for line in lines(people.member)}
+    assert lost["unseen"] == ("", "")
+    assert lost["big"] == ("4", "2400")
+
+
 @pytest.mark.parametrize("role", ["member", "team_admin", "finops", "platform_admin"])
 def test_each_line_of_the_file_says_what_its_row_says(past: World, people: People, role: str) -> None:
     unseen = Job("unseen", created=-600).admit(-500)
