@@ -148,3 +148,9 @@ def test_what_does_not_last_cannot_be_acknowledged(evicted: Job, people: People)
     client.force_login(people.member)
     notice = Receipt.objects.get(user=people.member, notice__kind=Kind.EVICTED).notice
     assert client.post(f"{INBOX}{notice.pk}/acknowledge/").status_code == 404
+
+
+@pytest.mark.parametrize("role", ["member", "finops"])
+def test_from_the_inbox_it_is_one_step_to_choose_what_one_is_told(role: str, evicted: Job, people: People) -> None:
+    page = visit(getattr(people, role), INBOX).text
+    assert 'href="/me/notices/">Choose what you are told' in page

@@ -95,3 +95,8 @@ def test_the_page_says_when_and_from_where_it_was_used_last(people: People) -> N
 def test_a_token_that_expired_is_shown_as_such(people: People) -> None:
     make_token(user=people.member, name="mine", scopes=[Scope.READ], days=9, now=START - timedelta(days=10))
     assert "expired 1 d 0 h ago" in words(visit(people.member, URL))
+
+
+def test_the_example_reads_the_persons_own_team(people: People) -> None:
+    assert "/teams/research/workloads.csv" in words(visit(people.member, URL))
+    assert "/teams/TEAM/workloads.csv" in words(visit(people.finops, URL))

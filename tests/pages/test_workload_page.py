@@ -227,3 +227,29 @@ def test_holds_that_were_all_seen(read: World, people: People) -> None:
     read.see(job.evict(-40).release(-38, "no room"))
     read.see(job.admit(-1))
     assert "did not see every hold" not in page(people, job)
+
+
+def test_how_often_it_was_evicted_with_the_way_to_each(read: World, people: People) -> None:
+    job, other = Job(created=-60).admit(-50), Job("other").admit(-50)
+    read.see(job, other)
+    assert "It was evicted" not in page(people, job)
+    read.see(job.evict(-40).release(-38), other.evict(-40).release(-38))
+    assert "It was evicted once: see when" in page(people, job)
+    read.see(job.admit(-30))
+    read.see(job.evict(-20).release(-19))
+    way = re.search(r'href="([^"]*)">It was evicted 2 times', visit(people.member, url(job)).text)
+    assert way is not None
+    shown = rows(visit(people.member, html.unescape(way[1])), "Evictions")
+    assert len(shown) == 2
+    assert all("train" in row for row in shown)
+
+
+def test_an_eviction_whose_hold_nobody_saw_is_told_too(read: World, people: People) -> None:
+    read.see(job := Job(created=-60).admit(-50).evict(-40).release(-38, "no room"))
+    assert "It was evicted once" in page(people, job)
+
+
+def test_where_no_team_owns_it_the_way_is_to_the_evictions_of_all(read: World, people: People) -> None:
+    read.see(job := Job("lonely", "default", created=-60).admit(-50).evict(-40).release(-38))
+    response = visit(people.platform_admin, url(job))
+    assert f'href="/platform/evictions/?q={job.uid}"' in response.text
