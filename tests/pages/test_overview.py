@@ -158,6 +158,8 @@ def test_what_needs_an_admin(read: World, people: People) -> None:
     del plain.obj["spec"]["priorityClassRef"]
     stuck, restless = Job("stuck").admit(-60).evict(-20), Job("restless", created=-70)
     read.see(plain, stuck)
+    to_all = 'href="/platform/evictions/again/"'
+    assert to_all not in visit(people.platform_admin, "/platform/").text
     for at in (-50, -40, -30):
         read.see(restless.admit(at), now=minute(at))
         read.see(restless.evict(at + 1).release(at + 2, "no room"), now=minute(at + 3))
@@ -167,6 +169,7 @@ def test_what_needs_an_admin(read: World, people: People) -> None:
     assert "Stuck or going round 1 stuck, 1 in a loop See them" in text
     assert "stuck hyperpod-ns-research Its eviction was decided more than 10 minutes ago" in text
     assert "restless hyperpod-ns-research It was evicted three times or more, each within an hour" in text
+    assert to_all in response.text
 
 
 def test_cohorts_that_form_a_cycle(read: World, people: People) -> None:
