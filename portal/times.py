@@ -1,15 +1,15 @@
 """Times and durations in the reader's language and zone."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from django.utils.timezone import get_current_timezone_name, localtime
+from django.utils.timezone import localtime
 from django.utils.translation import gettext
 
 
 def time_text(value: datetime) -> str:
     """Date and time to the second, without the zone: “8 Oct 2026 09:00:00”."""
-    local = localtime(value)
+    local = _local(value)
     month = gettext("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec").split()[local.month - 1]
     parts = {"day": local.day, "month": month, "year": local.year, "time": f"{local:%H:%M:%S}"}
     return gettext("%(day)d %(month)s %(year)d %(time)s") % parts
@@ -17,10 +17,19 @@ def time_text(value: datetime) -> str:
 
 def zone_text(value: datetime) -> str:
     """What people call the reader's zone; the difference to UTC where it has no name of its own."""
-    if get_current_timezone_name() == "America/Sao_Paulo":
+    local = _local(value)
+    if str(local.tzinfo) == "America/Sao_Paulo":
         return gettext("Brasília time")
-    name = localtime(value).tzname() or ""
+    name = local.tzname() or ""
     return name if name[:1].isalpha() else f"UTC{name}"
+
+
+def _local(value: datetime) -> datetime:
+    """In UTC where the reader's zone has no such time: in the first and the last hours of all years."""
+    try:
+        return localtime(value)
+    except OverflowError:
+        return value.astimezone(UTC)
 
 
 _JUST_NOW: Final = timedelta(seconds=5)

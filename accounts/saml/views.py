@@ -118,7 +118,7 @@ def saml_finish(request: HttpRequest, provider: IdentityProvider) -> HttpRespons
         state = saml.unstash_redirect_state(request, claims.answers)
     except PermissionDenied as error:
         raise Refused(Reason.UNKNOWN_REQUEST) from error
-    if SINCE in state and claims.authenticated_at + DRIFT < datetime.fromisoformat(state[SINCE]):
+    if SINCE in state and claims.authenticated_at < datetime.fromisoformat(state[SINCE]) - DRIFT:
         raise Refused(Reason.NOT_ANEW)
     use_once(claims.assertion_id, provider.slug, claims.valid_until, now)
     request.arrival = (claims, provider, now)  # type: ignore[attr-defined]

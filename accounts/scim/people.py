@@ -20,7 +20,8 @@ _LONGEST: Final = 256
 
 
 class People:
-    """Those of one provider. Writes are part of the request's transaction, which holds the row's lock."""
+    """Those of one provider. Writes are part of the request's transaction, which holds the row's lock. Rows come before
+    Users, in every write: else two of them wait for each other."""
 
     columns: Final[Mapping[str, Column]] = {
         "id": "id",
@@ -51,9 +52,9 @@ class People:
         row = ScimUser(provider=self._provider, created_at=self._now, active=True)
         row.user = self._person(row, told.external_id or "")
         self._keep(row, told)
-        self._forget(row.user)
         row.save(force_insert=True)
-        self._let_in(row)
+        self._forget(row.user)
+        self._let_in(row, told)
         GroupClaim.objects.update_or_create(
             user=row.user, provider=self._provider, defaults={"is_complete": True, "at": self._now}
         )
@@ -61,12 +62,15 @@ class People:
         return row
 
     def update(self, row: ScimUser, told: Any) -> ScimUser:
+        before = row.user
         if (told.external_id or "") != row.external_id:
-            self._become(row, self._person(row, told.external_id or ""))
+            row.user = self._person(row, told.external_id or "")
         self._keep(row, told)
         row.version += 1
         row.save()
-        self._let_in(row)
+        if row.user != before:
+            self._become(before, row.user)
+        self._let_in(row, told)
         self._record("scim_user.changed", row)
         return row
 
@@ -87,14 +91,14 @@ class People:
             with regrouped([person.pk], self._provider, self._now):
                 left.delete()
 
-    def _become(self, row: ScimUser, person: User) -> None:
+    def _become(self, before: User, person: User) -> None:
         """SCIM speaks of somebody else from now on, with the same groups; who it spoke of before is gone."""
         groups = list(
-            IdpMembership.objects.filter(user=row.user, provisioned=True, group__provider=self._provider).values_list(
+            IdpMembership.objects.filter(user=before, provisioned=True, group__provider=self._provider).values_list(
                 "group", flat=True
             )
         )
-        self._part(row.user)
+        self._part(before)
         with regrouped([person.pk], self._provider, self._now):
             IdpMembership.objects.bulk_create(
                 [IdpMembership(group_id=group, user=person, provisioned=True) for group in groups],
@@ -102,7 +106,6 @@ class People:
                 update_fields=["provisioned"],
                 unique_fields=["user", "group"],
             )
-        row.user = person
 
     def _keep(self, row: ScimUser, told: Any) -> None:
         row.external_id, row.name_key = told.external_id or "", key_of(told.user_name)
@@ -116,23 +119,30 @@ class People:
             raise InvalidValueException(detail=f"userName, externalId and emails have at most {_LONGEST} characters")
         if not is_storable(json.dumps(row.told, ensure_ascii=False)):
             raise InvalidValueException(detail="A text has characters that are none")
-        describe(user=row.user, name=_shown_name(told), email=_work_email(told))
 
-    def _let_in(self, row: ScimUser) -> None:
-        if row.active and not row.user.is_active:
-            restore(user=row.user, by=self._by, now=self._now)
-        elif not row.active and row.user.is_active:
-            archive(user=row.user, by=self._by, now=self._now)
+    def _let_in(self, row: ScimUser, told: Any) -> None:
+        person = _as_is(row.user)
+        describe(user=person, name=_shown_name(told), email=_work_email(told))
+        if row.active and not person.is_active:
+            restore(user=person, by=self._by, now=self._now)
+        elif not row.active and person.is_active:
+            archive(user=person, by=self._by, now=self._now)
 
     def _part(self, person: User) -> None:
         """Nothing that this provider told of them is left."""
         with regrouped([person.pk], self._provider, self._now):
             IdpMembership.objects.filter(user=person, group__provider=self._provider).delete()
+        person = _as_is(person)
         if person.is_active:
             archive(user=person, by=self._by, now=self._now)
 
     def _record(self, event: str, row: ScimUser) -> None:
         audit.record(event, target=f"person/{row.user.username}", by=self._by, now=self._now, id=str(row.pk))
+
+
+def _as_is(person: User) -> User:
+    """Locked, and as the last write left them: they may have been archived or restored since they were read."""
+    return User.objects.select_for_update(no_key=True).get(pk=person.pk)
 
 
 def kept_of(told: Any) -> dict[str, Any]:

@@ -45,6 +45,19 @@ def test_a_time_is_written_as_the_language_writes_it_in_the_reader_s_zone() -> N
         assert time_text(datetime(2027, 1, 1, 1, 2, 3, tzinfo=UTC)) == "31 de dez. de 2026, 22:02:03"
 
 
+@pytest.mark.parametrize(
+    ("zone", "time", "text"),
+    [
+        ("America/Sao_Paulo", datetime(1, 1, 1, tzinfo=UTC), "1 Jan 1 00:00:00"),
+        ("Pacific/Kiritimati", datetime.max.replace(tzinfo=UTC), "31 Dec 9999 23:59:59"),
+    ],
+)
+def test_a_time_that_the_zone_has_not_is_written_in_utc(zone: str, time: datetime, text: str) -> None:
+    with timezone.override(zone):
+        assert time_text(time) == text
+        assert zone_text(time) == "UTC"
+
+
 @pytest.mark.parametrize("code", [code for code, _name in settings.LANGUAGES])
 def test_every_month_has_its_name(code: str) -> None:
     with override(code):

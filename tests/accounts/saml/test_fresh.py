@@ -115,6 +115,13 @@ def test_a_clock_that_is_ahead_makes_no_sign_in_fresher(client: Client, corp: Id
     assert client.post(URL, GIVEN).url == ANEW
 
 
+def test_a_clock_at_the_end_of_all_years_is_as_good(client: Client, corp: Idp, clock: Any) -> None:
+    begun = request_id(client.get(ANEW).url)
+    assert arrive(client, corp, corp.signed(corp.response(begun, authenticated="9999-12-31T23:59:59Z"))).url == URL
+    later(corp, clock, 15)
+    assert client.post(URL, GIVEN).url == ANEW
+
+
 def test_a_session_from_before_this_was_known_is_not_fresh(client: Client, corp: Idp) -> None:
     sign_in(client, corp)
     session = client.session

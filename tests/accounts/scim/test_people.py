@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import SESSION_KEY
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import GroupClaim, IdentityProvider, IdpGroup, IdpMembership, ScimUser, User
@@ -216,3 +218,49 @@ def test_a_membership_given_while_somebody_was_removed_does_not_come_back_with_t
     IdpMembership.objects.create(group=group, user=user, provisioned=True)
     scim.person("ana")
     assert told(user) == set()
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, **told: Any) -> None:
+    """Another request writes the person after this one has read them and before it keeps its row."""
+    save = ScimUser.save
+
+    def after_that(row: ScimUser, **how: Any) -> None:
+        User.objects.filter(pk=row.user_id).update(**told)
+        save(row, **how)
+
+    monkeypatch.setattr(ScimUser, "save", after_that)
+
+
+def test_whoever_is_made_while_their_removal_ends_may_sign_in(scim: Scim, monkeypatch: pytest.MonkeyPatch) -> None:
+    scim.ask("DELETE", f"/Users/{scim.person('ana')}")
+    User.objects.update(archived_at=None)
+    meanwhile(monkeypatch, archived_at=NOW)
+    scim.person("ana")
+    assert User.objects.get().is_active
+
+
+def test_whoever_is_switched_off_while_they_are_let_in_stays_out(scim: Scim, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = scim.person("ana")
+    User.objects.update(archived_at=NOW)
+    meanwhile(monkeypatch, archived_at=None)
+    scim.patch(f"/Users/{key}", active("active", False))
+    assert not User.objects.get().is_active
+
+
+def test_every_write_takes_rows_before_users(scim: Scim) -> None:
+    key = scim.person("ana")
+    scim.ask("DELETE", f"/Users/{key}")
+    for write in (
+        lambda: scim.person("ana"),
+        lambda: scim.patch(f"/Users/{ScimUser.objects.get().pk}", active("active", False)),
+        lambda: scim.patch(
+            f"/Users/{ScimUser.objects.get().pk}", {"op": "replace", "path": "externalId", "value": "b"}
+        ),
+    ):
+        with CaptureQueriesContext(connection) as asked:
+            write()
+        written = [each["sql"] for each in asked if each["sql"].startswith(("INSERT", "UPDATE"))]
+        rows = [number for number, sql in enumerate(written) if '"accounts_scimuser"' in sql[:40]]
+        people = [number for number, sql in enumerate(written) if sql.startswith('UPDATE "accounts_user"')]
+        assert people, "or this proves nothing"
+        assert max(rows) < min(people)
