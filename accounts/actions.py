@@ -42,10 +42,11 @@ def set_preferences(*, user: User, time_zone: str, has_keys: bool, now: datetime
 
 @transaction.atomic
 def arrive(*, user: User, provider: IdentityProvider, claims: Claims, now: datetime) -> None:
-    """What their identity provider says of a person who signs in becomes what the portal knows of them."""
-    describe(user=user, name=claims.name, email=claims.email)
+    """What their identity provider says of a person who signs in becomes what the portal knows of them: groups before
+    the person, in the order in which SCIM writes them."""
     with regrouped([user.pk], provider, now):
         keep_groups(user, provider, claims.groups(provider.groups_attribute), now)
+    describe(user=user, name=claims.name, email=claims.email)
     audit.record("person.signed_in", target=f"person/{user.username}", by=user.username, now=now, via=provider.slug)
 
 

@@ -20,8 +20,8 @@ _LONGEST: Final = 256
 
 
 class People:
-    """Those of one provider. Writes are part of the request's transaction, which holds the row's lock. Rows come before
-    Users, in every write: else two of them wait for each other."""
+    """Those of one provider. Writes are part of the request's transaction, which holds the row's lock. In every
+    write rows come before groups, and Users last, as in sign-ins: else two of them wait for each other."""
 
     columns: Final[Mapping[str, Column]] = {
         "id": "id",
@@ -53,11 +53,11 @@ class People:
         row.user = self._person(row, told.external_id or "")
         self._keep(row, told)
         row.save(force_insert=True)
-        self._forget(row.user)
-        self._let_in(row, told)
         GroupClaim.objects.update_or_create(
             user=row.user, provider=self._provider, defaults={"is_complete": True, "at": self._now}
         )
+        self._forget(row.user)
+        self._let_in(row, told)
         self._record("scim_user.made", row)
         return row
 

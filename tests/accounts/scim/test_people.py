@@ -1,5 +1,6 @@
 """Whom SCIM and sign-ins mean by the same person, and whom neither can become."""
 
+import re
 from typing import Any
 
 import pytest
@@ -264,3 +265,27 @@ def test_every_write_takes_rows_before_users(scim: Scim) -> None:
         people = [number for number, sql in enumerate(written) if sql.startswith('UPDATE "accounts_user"')]
         assert people, "or this proves nothing"
         assert max(rows) < min(people)
+
+
+ORDER = ("scimuser", "groupclaim", "idpmembership", "user")
+
+
+def order_of(asked: CaptureQueriesContext) -> list[int]:
+    """Which tables were written, one after the other, by their place in ORDER; Users that are new wait for nobody."""
+    found = (re.match(r'(INSERT INTO|UPDATE|DELETE FROM) "accounts_(\w+)"', each["sql"]) for each in asked)
+    written = [each.groups() for each in found if each and each.groups() != ("INSERT INTO", "user")]
+    return [ORDER.index(table) for _, table in written if table in ORDER]
+
+
+def test_sign_ins_and_scim_write_in_one_order(scim: Scim, idp: Idp, client: Client) -> None:
+    scim.group("research", scim.person("ana"))
+    IdpMembership.objects.update(provisioned=False)
+    ScimUser.objects.all().delete()
+    with CaptureQueriesContext(connection) as asked:
+        sign_in(client, idp, name_id="oid-ana", attributes={"displayName": ["Ana Lima"], "groups": []})
+    assert order_of(asked) == sorted(order_of(asked))
+    assert set(order_of(asked)) == {1, 2, 3}
+    with CaptureQueriesContext(connection) as asked:
+        scim.person("ana")
+    assert order_of(asked) == sorted(order_of(asked))
+    assert set(order_of(asked)) == {0, 1, 3}
