@@ -37,6 +37,8 @@ def send_mail(server: str, sender: str, to: str, letter: Letter, *, now: datetim
         raise kind(f"{place.hostname}: it refuses the recipient") from error
     except (OSError, smtplib.SMTPException) as error:
         raise Unavailable(f"{place.hostname}: the mail was not taken ({type(error).__name__})") from error
+    except ValueError as error:  # below OSError: a certificate that is refused is both
+        raise ConfigurationError("The mail holds characters that none can hold, in its address or its text.") from error
 
 
 def _connected(scheme: str, host: str, port: int) -> smtplib.SMTP:

@@ -25,7 +25,7 @@ def is_callable(url: str, allowed: Collection[str]) -> bool:
         is_plain = target.scheme == "http" and target.hostname in allowed
         return (
             bool(target.hostname)
-            and not target.username
+            and "@" not in target.netloc
             and (target.scheme == "https" or is_plain)
             and (target.port != 0)
         )

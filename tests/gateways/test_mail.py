@@ -1,6 +1,7 @@
 """E-mail against a real server on loopback."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from email import message_from_bytes, policy
 
@@ -36,6 +37,18 @@ def test_a_refused_recipient(sink: MailSink, refusal: str, error: type[GatewayEr
     sink.refusal = refusal
     with pytest.raises(error, match="refuses the recipient"):
         send_mail(sink.url, SENDER, "member@example.org", LETTER, now=NOW)
+
+
+@pytest.mark.parametrize("to", ['"a\x0cb"@example.org', '"a\x1eb"@example.org'])
+def test_an_address_that_no_header_can_hold_is_refused_for_good(sink: MailSink, to: str) -> None:
+    with pytest.raises(ConfigurationError, match="characters that none can hold"):
+        send_mail(sink.url, SENDER, to, LETTER, now=NOW)
+    assert sink.got == []
+
+
+def test_text_that_cannot_be_encoded_is_refused_for_good(sink: MailSink) -> None:
+    with pytest.raises(ConfigurationError, match="characters that none can hold"):
+        send_mail(sink.url, SENDER, "member@example.org", replace(LETTER, body="\ud800"), now=NOW)
 
 
 def test_a_password_is_not_sent_without_tls(sink: MailSink) -> None:

@@ -97,6 +97,7 @@ def test_nobody_there() -> None:
 
 @pytest.mark.parametrize(
     "url", ["", "hook", "http://hooks.example/", "ftp://hooks.example/", "https://me:pw@hooks.example/", "https://",
+            "https://:pw@hooks.example/", "https://@hooks.example/",
             "https://[::1", "https://hooks.example:0x50/", "file:///etc/passwd"],
 )  # fmt: skip
 def test_what_is_no_address_of_a_webhook(url: str) -> None:
