@@ -27,14 +27,15 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_the_address_that_was_looked_at_is_the_one_that_is_called(asked: list[str]) -> None:
-    pool = pool_to(target_of(HOOK, (), "the webhook"), ())
-    assert (pool.host, asked) == (OUTSIDE, ["hooks.example"])
-    assert (pool.assert_hostname, pool.conn_kw["server_hostname"]) == ("hooks.example", "hooks.example")
-    assert pool.cert_reqs == "CERT_REQUIRED"
+    with pool_to(target_of(HOOK, (), "the webhook"), ()) as pool:
+        assert (pool.host, asked) == (OUTSIDE, ["hooks.example"])
+        assert (pool.assert_hostname, pool.conn_kw["server_hostname"]) == ("hooks.example", "hooks.example")
+        assert pool.cert_reqs == "CERT_REQUIRED"
 
 
 def test_it_is_looked_at_each_time(asked: list[str]) -> None:
     target = target_of(HOOK, (), "the webhook")
-    pool_to(target, ())
-    with pytest.raises(Denied, match="internal"):
-        pool_to(target, ())
+    with pool_to(target, ()):
+        pass
+    with pytest.raises(Denied, match="internal"), pool_to(target, ()):
+        pass
