@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import yaml
@@ -11,6 +12,7 @@ from tests.cluster.client import Client
 
 MORE_THAN_THERE_ARE = 400
 """GPUs of a job that waits for ever."""
+_NOT_ASKED_YET = count(MORE_THAN_THERE_ARE)  # Kueue tries nothing that asks for the same as what it refused before
 FIRST = 1_000_000
 _MOST_SECONDS = 60
 
@@ -33,11 +35,11 @@ class EmulatedCluster:
         finally:
             self._clock("resume")
 
-    def submit(self, name: str, team: str = "research", gpus: int = MORE_THAN_THERE_ARE) -> None:
+    def submit(self, name: str, team: str = "research") -> None:
         """A job without an owner, ahead of all others in its queue but those submitted before it."""
         namespace = f"hyperpod-ns-{team}"
         place = FIRST - len(self._submitted)  # the clock stands, so time decides nothing
-        pods = objects.pod_set({objects.GPU: gpus})
+        pods = objects.pod_set({objects.GPU: next(_NOT_ASKED_YET)})
         self._admin.create(
             "workloads", objects.workload(namespace, name, f"{namespace}-localqueue", pods, priority=place)
         )

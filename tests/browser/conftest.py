@@ -37,8 +37,8 @@ def knows_all(running: RunningPortal) -> bool:
 
 
 def wait_until_told(running: RunningPortal, *jobs: str) -> None:
-    """Until the list of research's jobs, which shows more than the team's page, has these."""
-    session, page = running.signed_in("data-scientist"), "teams/research/workloads/?group=all&per=100"
+    """Until the list of research's jobs that wait, which shows more than the team's page, has these."""
+    session, page = running.signed_in("data-scientist"), "teams/research/workloads/?group=waiting&per=100"
     wait_until(lambda: all(f">{job}<" in running.get(page, session).text for job in jobs), str(jobs))
 
 

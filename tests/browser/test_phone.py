@@ -8,7 +8,9 @@ import pytest
 from django.utils.translation import gettext, override
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Visit
+from tests.browser.cluster import EmulatedCluster
+from tests.browser.conftest import Visit, wait_until_told
+from tests.services.portal import RunningPortal
 
 pytestmark = pytest.mark.browser
 
@@ -63,7 +65,12 @@ def take(visit: Visit, request: pytest.FixtureRequest) -> Take:
     return taken
 
 
-def test_data_scientist_reads_the_quota_and_why_the_first_job_waits(take: Take) -> None:
+def test_data_scientist_reads_the_quota_and_why_the_first_job_waits(
+    take: Take, still: EmulatedCluster, portal: RunningPortal
+) -> None:
+    still.submit("gamma")
+    still.let_kueue_refuse("gamma")
+    wait_until_told(portal, "gamma")
     phone = take("data-scientist")
     phone.reads(phone.page.get_by_text(SENTENCE[phone.language]).first)
     first = phone.section("Waiting now").locator("tbody tr").first
