@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
 from tests.browser.addresses import one_of_each
 from tests.browser.cluster import EmulatedCluster
@@ -13,6 +13,8 @@ from tests.services.portal import RunningPortal, wait_until
 
 TEAMS = ("research", "language", "vision", "serving")
 REFUSALS = ("Failed to load resource", "htmx:")  # what Chromium and htmx say of answers from 400 on, and of none
+
+expect.set_options(timeout=10_000)  # browsers, portal and cluster share two processors
 
 
 @pytest.fixture(scope="session")
