@@ -29,7 +29,7 @@ class _Answers(BaseHTTPRequestHandler):
 @pytest.fixture
 def address() -> Iterator[str]:
     server = HTTPServer(("127.0.0.1", 0), _Answers)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()

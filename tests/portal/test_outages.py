@@ -44,6 +44,7 @@ def test_a_fault_of_its_own_keeps_its_traceback(error: Exception) -> None:
     assert told(error) is None
 
 
+@pytest.mark.services
 def test_a_damaged_file_is_named_told_what_to_do_about_and_left_as_it_is(tmp_path: Path) -> None:
     broken = tmp_path / "portal.sqlite3"
     broken.write_bytes(b"not a database at all" * 100)
@@ -58,6 +59,7 @@ def test_a_damaged_file_is_named_told_what_to_do_about_and_left_as_it_is(tmp_pat
     assert broken.read_bytes() == before
 
 
+@pytest.mark.services
 def test_a_database_that_is_not_there_or_empty_is_told(tmp_path: Path) -> None:
     done = manage(tmp_path, "migrate", **DEMO, PORTAL_DATABASE_URL="postgres://portal:hidden@127.0.0.1:1/portal")
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
@@ -69,6 +71,7 @@ def test_a_database_that_is_not_there_or_empty_is_told(tmp_path: Path) -> None:
     assert "`manage.py migrate` has run" in done.stderr
 
 
+@pytest.mark.services
 def test_the_traceback_can_be_asked_for(tmp_path: Path) -> None:
     (tmp_path / "portal.sqlite3").write_bytes(b"not a database at all" * 100)
     assert DatabaseError.__name__ in manage(tmp_path, "check_ledger", "--traceback", **DEMO).stderr

@@ -133,6 +133,7 @@ def manage(folder: Path, *arguments: str, **variables: str) -> subprocess.Comple
 
 
 @pytest.mark.slow
+@pytest.mark.services
 def test_a_start_without_a_key_stops_with_the_sentence(tmp_path: Path) -> None:
     ended = manage(tmp_path, "check")
     assert ended.returncode != 0
@@ -140,6 +141,7 @@ def test_a_start_without_a_key_stops_with_the_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.services
 def test_the_deployment_check_is_clean_under_production_variables(tmp_path: Path) -> None:
     """After `make setup`, which makes the front end's folder."""
     behind = {**PRODUCTION, "PORTAL_BEHIND_PROXY": "true"}
@@ -149,6 +151,7 @@ def test_the_deployment_check_is_clean_under_production_variables(tmp_path: Path
 
 
 @pytest.mark.slow
+@pytest.mark.services
 def test_the_deployment_check_catches_a_wrong_proxy_setting(tmp_path: Path) -> None:
     ended = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING", **PRODUCTION)
     assert ended.returncode != 0
