@@ -27,6 +27,11 @@ def opened(page: Page, part: str) -> Locator:
     return page.locator(f"#{part} [data-part]")
 
 
+def settled(page: Page) -> None:
+    """Until what came is htmx's: before, its links lead to pages of their own."""
+    expect(page.locator(".htmx-added, .htmx-settling, .htmx-swapping")).to_have_count(0)
+
+
 def asked(page: Page) -> list[str]:
     """Parts that the page asked for so far, in order."""
     asked: list[str] = page.evaluate("performance.getEntriesByType('resource').map(each => each.name)")
@@ -50,6 +55,7 @@ def test_by_keyboard_and_the_focus_stays(visit: Visit) -> None:
     page.locator("#pods > summary").press("Enter")
     again = page.locator("#again-pods")
     expect(again).to_be_visible()
+    settled(page)
     with page.expect_response(re.compile("/pods/$")):
         again.press("Enter")
     expect(page.locator("#again-pods")).to_be_focused()
@@ -91,6 +97,7 @@ def test_with_the_api_server_gone_the_part_says_so_and_the_page_stays(visit: Vis
 
 
 def healed(page: Page) -> bool:
+    settled(page)
     with page.expect_response(re.compile("/pods/$")):
         page.locator("#again-pods").click()
     page.wait_for_timeout(200)
