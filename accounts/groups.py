@@ -1,17 +1,14 @@
 """A person's groups at one identity provider, made equal to what it tells."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
 
 from django.db.models import Q
 
 from accounts.granting import granted
 from accounts.models import GroupClaim, IdentityProvider, IdpGroup, IdpMembership, ScimUser, User
-
-AT_ONCE = 500
-"""So many rows are named in one statement."""
+from portal.write_path import BATCH, batches
 
 
 @contextmanager
@@ -45,22 +42,16 @@ def _is_provisioned(user: User, provider: IdentityProvider, now: datetime) -> bo
 
 def _leave(keys: list[int], which: Q) -> None:
     """`which` is asked of the rows once more as they go: SCIM may have told of one meanwhile."""
-    for some in parts(keys):
+    for some in batches(keys):
         IdpMembership.objects.filter(which, pk__in=some).delete()
 
 
 def _join(user: User, provider: IdentityProvider, values: list[str]) -> None:
     """In one order for everybody: else two people with new groups in common wait for each other."""
     groups = [IdpGroup(provider=provider, value=value) for value in values]
-    IdpGroup.objects.bulk_create(groups, batch_size=AT_ONCE, ignore_conflicts=True)
-    for some in parts(values):
+    IdpGroup.objects.bulk_create(groups, batch_size=BATCH, ignore_conflicts=True)
+    for some in batches(values):
         found = IdpGroup.objects.filter(provider=provider, value__in=some)
         IdpMembership.objects.bulk_create(
             [IdpMembership(user=user, group=group) for group in found], ignore_conflicts=True
         )
-
-
-def parts(values: Collection[Any]) -> Iterator[Sequence[Any]]:
-    """Of at most AT_ONCE each."""
-    ordered = list(values)
-    return (ordered[start : start + AT_ONCE] for start in range(0, len(ordered), AT_ONCE))

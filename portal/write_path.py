@@ -1,18 +1,27 @@
 """The one way synced rows are written: under the cluster's lock, in bulk, by their natural key."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from itertools import islice
+from typing import Any, TypeAlias, TypeVar
 
 import orjson
 from django.db import connection, models, transaction
 
 Row: TypeAlias = Sequence[Any]
+Value = TypeVar("Value")
 
 BATCH = 500
 """Most objects one transaction writes, so that other writers wait for milliseconds only."""
 
 _COPY_FROM = 50  # fewer rows are inserted faster one by one than through a temporary table
+
+
+def batches(values: Iterable[Value]) -> Iterator[list[Value]]:
+    """In order, at most BATCH at a time."""
+    left = iter(values)
+    while some := list(islice(left, BATCH)):
+        yield some
 
 
 @contextmanager

@@ -5,10 +5,11 @@ from datetime import datetime
 
 from scim2_models import InvalidValueException
 
-from accounts.groups import AT_ONCE, parts, regrouped
+from accounts.groups import regrouped
 from accounts.models import IdentityProvider, IdpMembership, ScimGroup, ScimUser
 from accounts.scim.filters import uuid_of
 from accounts.scim.member_changes import MemberChange
+from portal.write_path import BATCH, batches
 
 
 def members_of(groups: Collection[ScimGroup]) -> dict[int, list[str]]:
@@ -51,7 +52,7 @@ def _held(group: ScimGroup, users: Collection[int] | None) -> dict[int, bool]:
         return dict(held.values_list("user", "provisioned"))
     return {
         user: provisioned
-        for some in parts(users)
+        for some in batches(users)
         for user, provisioned in held.filter(user__in=some).values_list("user", "provisioned")
     }
 
@@ -60,13 +61,13 @@ def _known(provider: IdentityProvider, ids: Collection[str]) -> set[int]:
     keys = [key for key in map(uuid_of, ids) if key is not None]
     return {
         user
-        for some in parts(keys)
+        for some in batches(keys)
         for user in ScimUser.objects.filter(provider=provider, pk__in=some).values_list("user", flat=True)
     }
 
 
 def _write(group: ScimGroup, joining: set[int], leaving: set[int]) -> None:
-    for some in parts(sorted(leaving)):
+    for some in batches(sorted(leaving)):
         IdpMembership.objects.filter(group=group.group_id, user__in=some).delete()
     put_in(group.group_id, sorted(joining))
 
@@ -75,7 +76,7 @@ def put_in(group: int, users: Iterable[int]) -> None:
     """By the group's key: SCIM says that they are in it, whether a sign-in said so before or not."""
     IdpMembership.objects.bulk_create(
         [IdpMembership(group_id=group, user_id=user, provisioned=True) for user in users],
-        batch_size=AT_ONCE,
+        batch_size=BATCH,
         update_conflicts=True,
         update_fields=["provisioned"],
         unique_fields=["user", "group"],

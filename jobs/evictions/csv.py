@@ -5,17 +5,18 @@ from collections.abc import Callable, Iterator, Mapping
 from jobs.evictions.filter import EvictionFilter
 from jobs.evictions.list import Evictions, order_by, with_objects
 from jobs.evictions.told import Told, told
-from jobs.lists.csv_text import Cell, csv_text, pieces
+from jobs.lists.csv_text import Cell, csv_text
 from jobs.lists.reach import Owners
 from jobs.models import Eviction
 from jobs.sight import Sight
+from portal.write_path import batches
 
 
 def csv_lines(found: Evictions, wanted: EvictionFilter, sight: Sight, owners: Owners) -> Iterator[str]:
     """The text in pieces of some hundred rows. Which evictions, and their order, is settled before the first one."""
     keys = list(found.order_by(*order_by(wanted)).values_list("pk", flat=True))
     yield csv_text([HEADER])
-    for some in pieces(keys):
+    for some in batches(keys):
         rows = with_objects(Eviction.objects.all()).in_bulk(some)
         shown = told((rows[key] for key in some if key in rows), sight, owners)
         yield csv_text([cell(row) for cell in _CELLS.values()] for row in shown)

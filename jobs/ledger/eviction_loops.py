@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from jobs.models import Eviction, EvictionLoop
 from jobs.rules.loops import Decision, Loop, loops_of
-from portal.write_path import BATCH
+from portal.write_path import batches
 from teams.models import Cluster
 
 
@@ -24,8 +24,7 @@ def renew_loops(workload_ids: Collection[int]) -> int:
 def renew_all_loops(cluster: Cluster) -> int:
     """As `renew_loops`, of all workloads that were evicted."""
     evicted = Eviction.objects.filter(cluster=cluster).order_by("workload").values_list("workload", flat=True)
-    ids = list(evicted.distinct())
-    return sum(renew_loops(ids[start : start + BATCH]) for start in range(0, len(ids), BATCH))
+    return sum(map(renew_loops, batches(list(evicted.distinct()))))
 
 
 def _wanted(ids: Collection[int]) -> dict[int, list[Loop]]:

@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from jobs.models import Interruption, PodRun, Span, Workload
 from jobs.rules.interruptions import Broken, End, Hold, Run, interruptions
-from portal.write_path import BATCH
+from portal.write_path import batches
 from teams.models import Cluster
 
 _RUN = (
@@ -31,7 +31,7 @@ def renew_all(cluster: Cluster) -> int:
     runs = PodRun.objects.filter(cluster=cluster, ended_before__isnull=False).exclude(end=End.SUCCEEDED)
     stored = Interruption.objects.filter(cluster=cluster).values_list("workload", flat=True)
     ids = sorted({*runs.values_list("workload", flat=True).distinct(), *stored})
-    return sum(_bring_up(cluster, ids[start : start + BATCH]) for start in range(0, len(ids), BATCH))
+    return sum(_bring_up(cluster, some) for some in batches(ids))
 
 
 def _bring_up(cluster: Cluster, ids: Collection[int]) -> int:

@@ -2,13 +2,11 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from itertools import islice
 
 Cell = str | int | datetime | None
 
-_AT_A_TIME = 500
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -26,10 +24,3 @@ def csv_text(rows: Iterable[Iterable[Cell]]) -> str:
     text = io.StringIO()
     csv.writer(text).writerows(map(safe, row) for row in rows)
     return text.getvalue()
-
-
-def pieces(keys: list[int]) -> Iterator[list[int]]:
-    """The keys, some hundred at a time."""
-    left = iter(keys)
-    while some := list(islice(left, _AT_A_TIME)):
-        yield some

@@ -15,7 +15,7 @@ from jobs.models import Eviction
 from jobs.sync.eviction_notes import Note, joined, notes_of
 from jobs.sync.owners import learn_checkpoints
 from jobs.sync.unseen_evictions import vanished, write_unseen
-from portal.write_path import BATCH, exclusive
+from portal.write_path import batches, exclusive
 from scheduling import names
 from scheduling.evictions import event_reason
 from scheduling.preemption_messages import parse_preemption
@@ -55,9 +55,7 @@ class ToldByEvents:
     def write(self, now: datetime) -> tuple[int, list[str]]:
         """Returns how many evictions are known better now, and a sentence per event that contradicts the ledger."""
         written, contradictions = 0, list[str]()
-        uids = sorted(self.events)
-        for start in range(0, len(uids), BATCH):
-            some = uids[start : start + BATCH]
+        for some in batches(sorted(self.events)):
             with exclusive(self.cluster.slug):
                 write_unseen(self.cluster, {uid: list(self.events[uid].values()) for uid in some}, now)
                 batch = _Batch(self.cluster, self._rows(some))

@@ -12,7 +12,7 @@ from jobs.models import ClosedHours, PendingHour, QueueHour, ReopenedHours, Team
 from jobs.sync.sources import LIVE, begun_at
 from jobs.usage.hour_facts import HourFacts
 from portal.models import SourceState
-from portal.write_path import BATCH, exclusive
+from portal.write_path import BATCH, batches, exclusive
 from scheduling.hour_rows import Stretch, micros
 from scheduling.hours import Hours, roll_up
 from scheduling.quantities import saturate
@@ -129,8 +129,8 @@ def _store(
     stored = {row[1:]: row[0] for row in found.values_list("pk", *columns)}
     wanted = {_storable(row) for row in rows}
     stale = [pk for row, pk in stored.items() if row not in wanted]
-    for at in range(0, len(stale), BATCH):
-        manager.filter(pk__in=stale[at : at + BATCH]).delete()
+    for some in batches(stale):
+        manager.filter(pk__in=some).delete()
     new = [model(cluster=cluster, **dict(zip(columns, row, strict=True))) for row in wanted if row not in stored]
     manager.bulk_create(new, batch_size=BATCH)
     return max(len(stale), len(new))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from jobs.lists.csv_text import Cell, csv_text, pieces
+from jobs.lists.csv_text import Cell, csv_text
 from jobs.lists.reach import Reach
 from jobs.models import Workload
 from jobs.models.workloads import WorkloadQuerySet
@@ -10,13 +10,14 @@ from jobs.states import HOLDING, OVER, WAITING
 from jobs.workloads.filter import WorkloadFilter
 from jobs.workloads.list import of_states, order_by
 from jobs.workloads.rows import WorkloadRow, rows_of
+from portal.write_path import batches
 
 
 def csv_lines(workloads: WorkloadQuerySet, wanted: WorkloadFilter, reach: Reach) -> Iterator[str]:
     """The text in pieces of some hundred rows. Which workloads, and their order, is settled before the first one."""
     keys = list(of_states(workloads, wanted).order_by(*order_by(wanted)).values_list("pk", flat=True))
     yield csv_text([HEADER])
-    for some in pieces(keys):
+    for some in batches(keys):
         found = Workload.objects.select_related("cluster").defer("labels").in_bulk(some)
         shown = [found[key] for key in some if key in found]
         rows = rows_of(shown, reach, with_places=not reach.is_everything, with_shares=True)
