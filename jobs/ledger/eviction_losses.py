@@ -30,8 +30,7 @@ def write_losses(evictions: Iterable[Eviction]) -> int:
     for eviction in evictions:
         before, since = _values(eviction), eviction.lost_since
         if eviction.span is None:
-            _learn_saved(eviction)
-            _place(eviction)
+            _price_unseen(eviction)
         else:
             _price(eviction, eviction.span, holds.get(eviction.span_id, {}))
         if _values(eviction) != before:
@@ -58,15 +57,12 @@ def write_unseen_loss(eviction: Eviction, ran: timedelta, gpus: int) -> None:
     _place(eviction)
 
 
-def _learn_saved(eviction: Eviction) -> None:
-    """What is lost of what nobody saw is exact where it is known when it was decided and that work was saved since."""
-    if not eviction.is_dated or eviction.checkpoint_at is None or eviction.lost_high is None:
-        return
-    held = [Held(eviction.gpus, eviction.checkpoint_at, None)]
-    exact = gpu_seconds(held, eviction.checkpoint_at, eviction.decided_before)
-    if exact <= eviction.lost_high:
-        eviction.basis = Basis.EXACT
-        eviction.lost_low = eviction.lost_expected = eviction.lost_high = exact
+def _price_unseen(eviction: Eviction) -> None:
+    """As it was, unless an event has dated it and work was saved within what is lost: that is what is lost since."""
+    _place(eviction)
+    saved, since = eviction.checkpoint_at, eviction.lost_since
+    if eviction.is_dated and saved is not None and since is not None and saved >= since:
+        write_unseen_loss(eviction, eviction.decided_before - saved, eviction.gpus)
 
 
 def _place(eviction: Eviction) -> None:

@@ -12,6 +12,7 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.jobs.workloads.test_filter import NAMES
 from tests.pages.reading import rows, visit, words
 from tests.people import People
 from tests.stories import START, Job, minute
@@ -238,21 +239,6 @@ def test_hostile_long_and_right_to_left_names_are_only_names(read: World, people
     assert 'dir="auto">فريق البحث &lt;b&gt;</a>' in visit(people.platform_admin, ALL).text
 
 
-NAMES = (
-    "q",
-    "group",
-    "state",
-    "kind",
-    "priority",
-    "queue",
-    "cluster",
-    "team",
-    "created",
-    "stuck",
-    "sort",
-    "per",
-    "page",
-)
 TEXTS = (
     "", "-", "1", "0", "-1", "9" * 30, "1e9", "%25", "%2500", "*", "[", "'", "%22", "%ff", "%ed%a0%80", "%F0%9F%92%A9",
     "x" * 3000, "%E2%80%AE", "running", "-since", "all", "{{7*7}}", "<b>", "a&b=c", "%0d%0a",

@@ -187,17 +187,23 @@ def test_a_post_is_not_how_it_is_asked(client: Client, corp: Idp) -> None:
     assert is_in(client)
 
 
-def test_one_that_names_no_session_ends_all_of_the_person_and_of_nobody_else(
-    client: Client, corp: Idp, other: Idp
-) -> None:
-    """SAML 2.0, core, 3.7.1: without a SessionIndex every session of the NameID is meant."""
-    phone, colleague, namesake, idp_alone = Client(), Client(), Client(), Client()
+def everybody(client: Client, corp: Idp, other: Idp) -> list[Client]:
+    """Signed in: the person here and on a phone, a colleague, and somebody of the same name at another provider."""
+    phone, colleague, namesake = Client(), Client(), Client()
     sign_in(client, corp)
     sign_in(phone, corp, index="_phone")
     sign_in(colleague, corp, name_id="bob-0002")
     sign_in(namesake, other)
-    assert answered(ask(idp_alone, of_all(corp)))
-    assert [is_in(each) for each in (client, phone, colleague, namesake)] == [False, False, True, True]
+    return [client, phone, colleague, namesake]
+
+
+def test_one_that_names_no_session_ends_all_of_the_person_and_of_nobody_else(
+    client: Client, corp: Idp, other: Idp
+) -> None:
+    """SAML 2.0, core, 3.7.1: without a SessionIndex every session of the NameID is meant."""
+    people = everybody(client, corp, other)
+    assert answered(ask(Client(), of_all(corp)))
+    assert [is_in(each) for each in people] == [False, False, True, True]
     event = AuditEvent.objects.get(event="sessions.ended")
     assert (event.actor, event.target) == ("identity_provider/corp", "person/corp:ana-0001")
     sign_in(client, corp)
@@ -208,13 +214,9 @@ def test_a_session_that_is_named_ends_in_a_frame_of_the_providers_page_too(
     client: Client, corp: Idp, other: Idp
 ) -> None:
     """To which browsers send no cookie of ours; and no other session ends, however it is called."""
-    phone, colleague, namesake, frame = Client(), Client(), Client(), Client()
-    sign_in(client, corp)
-    sign_in(phone, corp, index="_phone")
-    sign_in(colleague, corp, name_id="bob-0002")
-    sign_in(namesake, other)
+    people, frame = everybody(client, corp, other), Client()
     assert answered(ask(frame, asked(corp)))
-    assert [is_in(each) for each in (client, phone, colleague, namesake)] == [False, True, True, True]
+    assert [is_in(each) for each in people] == [False, True, True, True]
     assert len(people_in_sessions()) == 3
     event = AuditEvent.objects.get(event="sessions.ended")
     assert (event.actor, event.target) == ("identity_provider/corp", "person/corp:ana-0001")
