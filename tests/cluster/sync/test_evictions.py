@@ -35,8 +35,9 @@ def evictions(ledger: Ledger, team: str, name: str) -> list[Eviction]:
 
 
 def evict(scene: Scene, team: str, name: str, reason: str = "") -> tuple[Json, Json]:
-    """Wait for the decision and stop the workload: as it was decided, and as it was released."""
+    """Wait for the decision and stop the workload in a later second: as it was decided, and as it was released."""
     decided = scene.until(team, name, "Evicted", reason=reason)
+    scene.next_second(decided)
     return decided, scene.release(team, name)
 
 
@@ -47,7 +48,7 @@ def agrees(ledger: Ledger, team: str, name: str, decided: Json, released: Json) 
     assert eviction.decided_before == since(decided, "Evicted")
     assert eviction.span is not None
     assert eviction.span.admitted_at == since(decided, "Admitted")
-    assert eviction.span.released_before == since(released, "QuotaReserved", "False")
+    assert eviction.span.released_before == hold_ends(decided, released)
     held = eviction.span.released_before - eviction.decided_before
     assert eviction.stopping == eviction.gpus * held.total_seconds()
     ran = eviction.decided_before - eviction.span.admitted_at
@@ -56,6 +57,13 @@ def agrees(ledger: Ledger, team: str, name: str, decided: Json, released: Json) 
         (Basis.NOTHING, 0),
     )
     return eviction
+
+
+def hold_ends(decided: Json, released: Json) -> datetime | None:
+    """When the quota came back: what is switched off holds none from its eviction on."""
+    if decided["spec"].get("active") is False:
+        return since(decided, "Evicted")
+    return since(released, "QuotaReserved", "False")
 
 
 def is_preempted_by(ledger: Ledger, eviction: Eviction, rule: str, team: str, name: str) -> None:
