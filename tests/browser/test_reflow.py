@@ -77,8 +77,23 @@ _SMALL = """(least) => [...document.querySelectorAll("a, button, summary, input,
     .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.matches(".skip, [type=hidden]"))
     .map((each) => [each, (each.closest("label") || each).getBoundingClientRect()])
     .filter(([each, box]) => box.width > 0 && (box.width < least || box.height < least))
-    .filter(([each]) => !(each.tagName === "A" && getComputedStyle(each).display === "inline"))
+    .filter(([each]) => each.closest("nav") || !(each.tagName === "A" && getComputedStyle(each).display === "inline"))
     .map(([each, box]) => `${location.pathname} ${each.outerHTML.slice(0, 80)} ${box.width}x${box.height}`)"""
+
+
+@pytest.mark.parametrize("language", ["en", "pt-BR"])
+@pytest.mark.parametrize("width", [320, 390])
+def test_links_of_a_stacked_table_do_not_lie_on_each_other(visit: Visit, width: int, language: str) -> None:
+    page = visit("platform-admin", "/gallery/", width=width, language=language)
+    assert page.evaluate(_COVERED) == []
+
+
+_COVERED = """() => {
+    const links = [...document.querySelectorAll(".tbl-stack td a")].map((each) => [each, each.getBoundingClientRect()]);
+    return links.flatMap(([one, a], n) => links.slice(n + 1)
+        .filter(([, b]) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+        .map(([other]) => `${one.textContent} / ${other.textContent}`));
+}"""
 
 
 def test_no_space_between_words_is_lost(visit: Visit, addresses: Addresses) -> None:
