@@ -33,13 +33,23 @@ def answers_tokens(scope: Scope) -> Callable[[View], View]:
     return decorate
 
 
+def no_pages_for_programs(get_response: GetResponse) -> GetResponse:
+    """Middleware: whoever shows a secret is told of errors without a page around them, also of those that middleware
+    below it meets."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        return _without_page(response) if shown_secret(request) else response
+
+    return middleware
+
+
 def sign_in_by_token(get_response: GetResponse) -> GetResponse:
-    """Middleware: whoever shows a secret is asked for it wherever a sign-in is needed, whatever cookies came along, and
-    is told of errors without a page around them."""
+    """Middleware: whoever shows a secret is asked for it wherever a sign-in is needed, whatever cookies came along."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         secret = shown_secret(request)
-        return _without_page(_answer(request, secret, get_response)) if secret else get_response(request)
+        return _answer(request, secret, get_response) if secret else get_response(request)
 
     return middleware
 

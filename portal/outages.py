@@ -1,6 +1,7 @@
 """What keeps the portal from working without being its own fault: which it is, and what to do, in a sentence."""
 
 import errno
+from typing import Final
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, InterfaceError, OperationalError, ProgrammingError, connection
@@ -9,6 +10,9 @@ from kombu.exceptions import OperationalError as BrokerFailure
 _OF_THE_MACHINE = frozenset(
     (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST, errno.EADDRINUSE)
 )
+
+AGAIN_SECONDS: Final = 30
+"""After so long it is worth asking again for what an outage kept from being answered."""
 
 
 def is_of_the_database(error: BaseException | None) -> bool:

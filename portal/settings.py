@@ -68,6 +68,7 @@ MIDDLEWARE = [
     "portal.middleware.request_line",  # below whitenoise: static files are not worth a line
     "portal.middleware.utf_8_only",
     "portal.middleware.private_by_default",
+    "accounts.tokens.no_pages_for_programs",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",

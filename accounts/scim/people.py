@@ -12,6 +12,7 @@ from accounts.actions import archive, describe, restore
 from accounts.groups import regrouped
 from accounts.models import GroupClaim, IdentityProvider, IdpMembership, ScimUser, User
 from accounts.names import username_of
+from accounts.scim.bounds import LONGEST_PERSON
 from accounts.scim.filters import Column, is_storable, key_of
 from accounts.scim.schemas import PERSON
 from portal import audit
@@ -117,7 +118,10 @@ class People:
             raise InvalidValueException(detail="userName is empty")
         if max(map(len, (row.external_id, row.name_key, row.email_key))) > _LONGEST:
             raise InvalidValueException(detail=f"userName, externalId and emails have at most {_LONGEST} characters")
-        if not is_storable(json.dumps(row.told, ensure_ascii=False)):
+        text = json.dumps(row.told, ensure_ascii=False)
+        if len(text) > LONGEST_PERSON:
+            raise InvalidValueException(detail=f"A User has at most {LONGEST_PERSON} characters")
+        if not is_storable(text):
             raise InvalidValueException(detail="A text has characters that are none")
 
     def _let_in(self, row: ScimUser, told: Any) -> None:

@@ -29,6 +29,7 @@ from accounts.models import ScimCredential
 from accounts.scim.credentials import credential_of
 from accounts.scim.schemas import SERVICE
 from accounts.scim.storage import Handler, Storage
+from portal.outages import AGAIN_SECONDS, is_of_the_database
 
 log = structlog.get_logger(__name__)
 
@@ -39,15 +40,22 @@ _READS: Final = ("GET", "HEAD")
 _NULL: Final = b"\\u0000"
 
 
-class _TooMany(SCIMException):
-    """`wait`: seconds until some are answered again."""
-
-    status = HTTPStatus.TOO_MANY_REQUESTS
-    _default_detail = "Too many requests. Try again later."
+class _Later(SCIMException):
+    """`wait`: seconds after which it is worth asking again."""
 
     def __init__(self, wait: int) -> None:
         super().__init__()
         self.wait = wait
+
+
+class _TooMany(_Later):
+    status = HTTPStatus.TOO_MANY_REQUESTS
+    _default_detail = "Too many requests. Try again later."
+
+
+class _NoDatabase(_Later):
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    _default_detail = "The portal cannot use its database. Try again later."
 
 
 @csrf_exempt
@@ -56,9 +64,8 @@ def scim(request: HttpRequest, path: str = "") -> HttpResponse:
     """Every address under /scim/v2/. Whatever happens is told in SCIM's way."""
     try:
         answer = _answer(request, path)
-    except _TooMany as error:
-        answer = SERVICE.error_response(error)
-        answer.headers["Retry-After"] = str(error.wait)
+    except _Later as error:
+        answer = _later(error)
     except SCIMException as error:
         answer = SERVICE.error_response(error)
     except RecursionError:
@@ -67,8 +74,15 @@ def scim(request: HttpRequest, path: str = "") -> HttpResponse:
         answer = SERVICE.error_response(ForbiddenException())
     except Exception as error:  # told to programs, which read no page
         log.exception("scim failed")
-        answer = SERVICE.error_response(error)
+        is_out = is_of_the_database(error)
+        answer = _later(_NoDatabase(AGAIN_SECONDS)) if is_out else SERVICE.error_response(error)
     return _response(answer)
+
+
+def _later(error: _Later) -> ScimResponse:
+    answer = SERVICE.error_response(error)
+    answer.headers["Retry-After"] = str(error.wait)
+    return answer
 
 
 def _answer(request: HttpRequest, path: str) -> ScimResponse:

@@ -6,9 +6,7 @@ import structlog
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
-from portal.outages import is_of_the_database
-
-_AGAIN_SECONDS = "30"
+from portal.outages import AGAIN_SECONDS, is_of_the_database
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -17,5 +15,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
     no_database = is_of_the_database(sys.exception())
     page = render_to_string("500.html", {"request_id": request_id, "no_database": no_database})
     if no_database:
-        return HttpResponse(page, status=503, headers={"Retry-After": _AGAIN_SECONDS})
+        return HttpResponse(page, status=503, headers={"Retry-After": str(AGAIN_SECONDS)})
     return HttpResponse(page, status=500)

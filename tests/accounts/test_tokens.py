@@ -8,6 +8,7 @@ import pytest
 import time_machine
 from django.conf import settings
 from django.contrib.sessions.models import Session
+from django.db import OperationalError, connection
 from django.test import Client
 
 from accounts.actions import end_access, end_token, make_token
@@ -169,6 +170,16 @@ def test_every_refusal_is_told_without_a_page(people: People) -> None:
     assert told(ask(made(people.stranger), "/platform/workloads.csv")) == (403, {"error": "Forbidden"})
     answer = ask(made(people.member), "/sign-in/as/")
     assert (told(answer), answer["Allow"]) == ((405, {"error": "Method Not Allowed"}), "POST")
+
+
+def test_an_outage_is_told_without_a_page_too(people: People) -> None:
+    def refuse(*args: Any) -> None:
+        raise OperationalError("connection to server at 10.0.0.7 failed")
+
+    secret = made(people.member)
+    with connection.execute_wrapper(refuse):
+        answer = ask(secret, client=Client(raise_request_exception=False))
+    assert (told(answer), answer["Retry-After"]) == ((503, {"error": "Service Unavailable"}), "30")
 
 
 def test_a_missing_slash_is_added_for_programs_too(people: People) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from scim2_models.path import grammar
 
-from tests.accounts.scim.client import Scim
+from tests.accounts.scim.client import PATCH, Scim, person
 
 pytestmark = pytest.mark.django_db
 
@@ -81,3 +81,40 @@ def test_a_thousand_members_are_removed_one_by_one(corp: Scim) -> None:
     gone = {"op": "Remove", "path": f'members[value eq "{bia}"]'}
     assert corp.patch(f"/Groups/{group}", *(removal(number) for number in range(999)), gone).status_code == 204
     assert corp.members(group) == {ana}
+
+
+def emails(number: int) -> list[dict[str, str]]:
+    return [{"value": f"ana{each}@example.com"} for each in range(number)]
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
+def test_somebody_of_very_many_values_is_refused_unread(corp: Scim, method: str) -> None:
+    """Each value costs whenever they are read again: eighty thousand cost twenty seconds of every list."""
+    ana = corp.person("ana")
+    before = corp.get(f"/Users/{ana}").json()
+    many = [{"op": "Add", "path": "emails", "value": emails(1200)}]
+    told = {"schemas": [PATCH], "Operations": many} if method == "PATCH" else person("bia", emails=emails(1200))
+    answer = corp.ask(method, "/Users" if method == "POST" else f"/Users/{ana}", told)
+    assert (answer.status_code, "32000 bytes" in answer.json()["detail"]) == (413, True)
+    assert corp.get("/Users").json()["Resources"] == [before]
+
+
+def test_nobody_grows_by_small_changes_without_end(corp: Scim) -> None:
+    ana = corp.person("ana", emails=emails(800))
+    before = corp.get(f"/Users/{ana}").json()
+    answer = corp.patch(f"/Users/{ana}", {"op": "Add", "path": "addresses", "value": [{"formatted": "x" * 9000}]})
+    assert (answer.status_code, answer.json()["scimType"]) == (400, "invalidValue")
+    assert corp.get(f"/Users/{ana}").json() == before
+
+
+def test_a_person_is_changed_in_a_hundred_places_at_once_and_no_more(corp: Scim) -> None:
+    ana = corp.person("ana")
+    change = {"op": "Replace", "path": "title", "value": "Engineer"}
+    assert corp.patch(f"/Users/{ana}", *[change] * 100).status_code == 204
+    assert corp.patch(f"/Users/{ana}", *[change] * 101).json()["scimType"] == "tooMany"
+
+
+def test_a_group_may_be_long(corp: Scim) -> None:
+    people = [corp.person(f"p{number}") for number in range(3)]
+    group = corp.group("research", *people * 400)
+    assert corp.members(group) == set(people)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 
@@ -205,6 +206,16 @@ def test_what_fails_within_is_told_without_its_reason(corp: Scim, monkeypatch: A
     response = corp.get("/Users")
     assert response.status_code == 500
     assert b"reason" not in response.content
+
+
+def test_without_a_database_it_says_when_to_ask_again(corp: Scim) -> None:
+    def refuse(*args: Any) -> None:
+        raise OperationalError("connection to server at 10.0.0.7 failed")
+
+    with connection.execute_wrapper(refuse):
+        answers = [corp.get("/Users"), corp.post("/Users", person("ana")), wrong(corp, "scim_x").get("/Users")]
+    assert {(each.status_code, each["Retry-After"]) for each in answers} == {(503, "30")}
+    assert b"10.0.0.7" not in b"".join(each.content for each in answers)
 
 
 def test_addresses_are_the_portals_own_whatever_a_request_says(corp: Scim, settings: Any) -> None:
