@@ -1,4 +1,5 @@
-"""The page about one cluster: what it offers, in which versions, how its reading goes, which rights are missing."""
+"""The page about one cluster: what it offers, in which versions, how its reading goes, which rights are missing, and
+which of its nodes have jobs."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
 from jobs.sync.owners import OWNERS
-from jobs.sync.sources import ABOUT, EVENTS, PULLED, SOURCES
+from jobs.sync.sources import ABOUT, EVENTS, PODS, PULLED, SOURCES
+from jobs.workloads.busy_nodes import busy_nodes
 from portal.live import live, render_live
 from portal.models import Gap, SourceState
 from portal.sync_runs import STALE_AFTER
@@ -22,6 +24,8 @@ CHECKED_KUEUE: Final = "0.19.2"
 """The Kueue that this release was checked against (tests/cluster)."""
 
 _LATEST_GAPS = 20
+_MOST_NODES = 50
+_RENEW_SECONDS = 60  # pods move without any change in the sources that quotas depend on
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,11 @@ def _clusters_shown(request: Request, slug: str) -> Collection[str]:
 
 
 @require_safe
-@live(SOURCES, _clusters_shown)
+@live(SOURCES, _clusters_shown, renew_seconds=_RENEW_SECONDS)
 def cluster_page(request: Request, slug: str) -> HttpResponse:
     require_platform_permission(request, Permission.SEE_PLATFORM)
     cluster = get_object_or_404(Cluster.objects.active(), slug=slug)
+    nodes, sources = busy_nodes(cluster, request.facts.now), _sources(request, cluster)
     context = {
         "cluster": cluster,
         "fresh": request.facts.by_cluster[slug],
@@ -52,7 +57,11 @@ def cluster_page(request: Request, slug: str) -> HttpResponse:
             _specs(cluster, SpecVersion.Kind.PRIORITY_CLASS), key=lambda version: -version.spec.get("value", 0)
         ),
         "checks": _specs(cluster, SpecVersion.Kind.ADMISSION_CHECK),
-        "sources": _sources(request, cluster),
+        "nodes": nodes[:_MOST_NODES],
+        "has_more_nodes": len(nodes) > _MOST_NODES,
+        "most_nodes": _MOST_NODES,
+        "pods_were_read": any(line.name == PODS and line.state and line.state.last_good_at for line in sources),
+        "sources": sources,
         "gaps": Gap.objects.filter(cluster=slug).order_by("-start")[:_LATEST_GAPS],
     }
     return render_live(request, "portal/cluster.html", context)

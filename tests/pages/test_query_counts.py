@@ -77,6 +77,7 @@ def fill(zoo: World) -> Callable[[int], None]:
         ("platform_admin", "/platform/evictions/?sums=team&team=zebra&q=e&time=24h", 12),
         ("platform_admin", "/platform/evictions/again/", 12),
         ("platform_admin", "/platform/lending/", 12),
+        ("platform_admin", "/platform/clusters/gpu-one/", 12),
         ("member", "/teams/research/lost/", 12),
         ("member", "/clusters/gpu-one/nodes/node-1/", 12),
         ("platform_admin", "/clusters/gpu-one/nodes/node-1/", 12),
