@@ -27,7 +27,7 @@ from portal.views.search import search_page
 from portal.views.team import team_page
 from portal.views.terminal import team_kubeconfig, team_terminal
 from portal.views.undelivered import message_again, undelivered
-from portal.views.usage import team_usage
+from portal.views.usage import team_usage, team_usage_csv
 from portal.views.victims import borrowers, victims
 from portal.views.workload import workload_page
 from portal.views.workload_live import workload_events, workload_manifest, workload_pods
@@ -51,6 +51,7 @@ urlpatterns = [
     path("language/", login_not_required(set_language), name="set_language"),
     path("teams/<slug:slug>/", team_page, name="team"),
     path("teams/<slug:slug>/usage/", team_usage, name="team-usage"),
+    path("teams/<slug:slug>/usage.csv", team_usage_csv, name="team-usage-csv"),
     path("teams/<slug:slug>/workloads/", team_workloads, name="team-workloads"),
     path("teams/<slug:slug>/workloads.csv", team_workloads_csv, name="team-workloads-csv"),
     path("search/", search_page, name="search"),

@@ -1,9 +1,8 @@
 """Which evictions a list shows, in which order and on which page, as an address tells it. Pure."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 
 from django.db.models import TextChoices
@@ -22,9 +21,9 @@ from jobs.lists.addresses import (
     searched_text,
     shown_notes,
 )
+from jobs.lists.months import month_after, month_of
 
 _OF_ALL_ONLY = ("team",)
-_MONTH = re.compile(r"(2\d{3})-(0[1-9]|1[0-2])", re.ASCII)
 
 
 class Column(TextChoices):
@@ -70,11 +69,8 @@ class EvictionFilter(ListAddress):
         """From when, to before when."""
         if self.time in LENGTH_OF:
             return now - LENGTH_OF[self.time], None
-        month = _MONTH.fullmatch(self.time)
-        if not month:
-            return None, None
-        start = datetime(int(month[1]), int(month[2]), 1, tzinfo=UTC)
-        return start, month_after(start)
+        start = month_of(self.time)
+        return start, month_after(start) if start else None
 
     @property
     def narrowing(self) -> list[str]:
@@ -92,11 +88,6 @@ class EvictionFilter(ListAddress):
         return EvictionFilter(sums=self.sums, sort=self.sort, per=self.per).query
 
 
-def month_after(start: datetime) -> datetime:
-    """The first moment of the next month."""
-    return start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
-
-
 def sums_of(*, of_all: bool) -> list[SumBy]:
     """By what a list can be added up: by team only where there are several."""
     return [by for by in SumBy if of_all or by != SumBy.TEAM]
@@ -111,7 +102,7 @@ def read_filter(told: Mapping[str, str], *, of_all: bool = False) -> tuple[Evict
 
 
 def _time(text: str) -> str:
-    return text if _MONTH.fullmatch(text) else Age(text).value
+    return text if month_of(text) else Age(text).value
 
 
 def _sums(text: str, *, of_all: bool) -> str:

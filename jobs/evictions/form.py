@@ -1,14 +1,14 @@
 """What the form above a list of evictions offers to choose from, and which of it is in force."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 
-from django.utils.formats import date_format
-from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext
 
 from jobs.evictions.filter import EvictionFilter, SumBy, sums_of
 from jobs.evictions.list import Options
 from jobs.lists.addresses import NONE, Age
 from jobs.lists.choices import Choice, choice, named
+from jobs.lists.months import latest_months
 from jobs.lists.reach import Reach
 from jobs.words.evictions import reason_label
 
@@ -19,7 +19,7 @@ def choices_of(wanted: EvictionFilter, options: Options, reach: Reach, now: date
     """Of clusters and teams only where there are several."""
     other = (NONE, gettext("another team, or unknown"))
     found = {
-        "time": (gettext("Time"), [*((age.value, str(age.label)) for age in Age), *_months(now)]),
+        "time": (gettext("Time"), [*((age.value, str(age.label)) for age in Age), *latest_months(now, _MONTHS)]),
         "reason": (gettext("Reason"), [(reason, reason_label(reason)) for reason in options.reasons]),
         "by": (gettext("Taken by"), [*options.teams, other]),
         "priority": (gettext("Priority class"), [(NONE, gettext("none")), *named(options.priority_classes)]),
@@ -34,12 +34,3 @@ def choices_of(wanted: EvictionFilter, options: Options, reach: Reach, now: date
 def sum_links(wanted: EvictionFilter) -> list[tuple[SumBy, str]]:
     """By what losses can be added up, with the address that does."""
     return [(by, wanted.link(sums=by.value)) for by in sums_of(of_all=wanted.of_all)]
-
-
-def _months(now: datetime) -> list[tuple[str, str]]:
-    """The latest, newest first."""
-    count = now.year * 12 + now.month - 1
-    numbers = range(count, count - _MONTHS, -1)
-    months = [datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC) for number in numbers]
-    written = pgettext("a month, in the letters of Django's date filter", "F Y")
-    return [(f"{month:%Y-%m}", date_format(month, written)) for month in months]

@@ -1,5 +1,6 @@
 """Template tags of the usage page. A cell's `data-v` is what the chart draws, empty where nothing is known."""
 
+from datetime import datetime
 from decimal import Decimal
 
 from django import template
@@ -8,7 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from jobs.rules.lost_work import Total
-from jobs.usage.chart import Bucket, Period
+from jobs.usage.chart import Bucket, Period, Stretch
 from jobs.words.amounts import tenths
 from scheduling.hour_rows import HOUR
 from scheduling.names import is_idle_queue
@@ -19,18 +20,18 @@ register.filter("is_idle_queue", is_idle_queue)
 
 _SECOND = 10**6
 
+_DAY = "%Y-%m-%d"
 _TIMES = {
     Period.DAY: "%Y-%m-%d %H:%M",
     Period.WEEK: "%Y-%m-%d %H:%M",
-    Period.MONTH: "%Y-%m-%d",
     Period.YEAR: "%Y-%m",
 }
 
 
 @register.simple_tag
-def bucket_time(bucket: Bucket, period: Period) -> str:
+def bucket_time(bucket: Bucket, stretch: Stretch) -> str:
     """When it begins, UTC, as long as it must be."""
-    return bucket.start.strftime(_TIMES[period])
+    return bucket.start.strftime(_DAY if isinstance(stretch, datetime) else _TIMES.get(stretch, _DAY))
 
 
 @register.simple_tag

@@ -5,13 +5,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, TextChoices, Value, When
 from django.utils.translation import gettext_lazy as _
 
 from jobs.ledger.late import HOUR, hour_of
 from jobs.ledger.wide_sums import halves, whole
+from jobs.lists.months import month_after, month_of
 from jobs.models import ClosedHours, PendingHour, QueueHour, TeamHour
 from jobs.queues.team_now import is_shared
 from scheduling.hour_rows import micros
@@ -26,18 +27,23 @@ class Period(TextChoices):
     YEAR = "year", _("13 months")
 
 
+Stretch: TypeAlias = Period | datetime
+"""A period up to now, or a calendar month by its first moment, UTC."""
+
 _STEPS: Final = {Period.DAY: (1, 24), Period.WEEK: (3, 56), Period.MONTH: (24, 30)}
-"""Hours of a bucket, and how many buckets; the longest period goes by calendar months."""
-_MONTHS: Final = 13
+"""Hours of a bucket, and how many buckets; the longest period goes by calendar months, and a month by days."""
+MONTHS: Final = 13
+_DAY: Final = timedelta(days=1)
 
 
 @dataclass(slots=True)
 class Bucket:
-    """Sums in amount·microseconds, but `lost_unknown` counts evictions of unknown cost. `past`: microseconds of it up
-    to the end of the last closed hour; `counted`: of them those since the cluster was first read; `unknown`: of them
-    those in which not everything was seen."""
+    """From `start` until before `end`. Sums in amount·microseconds, but `lost_unknown` counts evictions of unknown
+    cost. `past`: microseconds of it up to the end of the last closed hour; `counted`: of them those since the cluster
+    was first read; `unknown`: of them those in which not everything was seen."""
 
     start: datetime
+    end: datetime
     past: int = 0
     counted: int = 0
     unknown: int = 0
@@ -77,19 +83,21 @@ class Usage:
 
     @property
     def total(self) -> Bucket:
-        total = Bucket(self.buckets[0].start)
+        total = Bucket(self.buckets[0].start, self.buckets[-1].end)
         for bucket in self.buckets:
-            total.add(**{name: getattr(bucket, name) for name in Bucket.__slots__ if name != "start"})
+            total.add(**{name: getattr(bucket, name) for name in Bucket.__slots__ if name not in ("start", "end")})
         return total
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterUsage:
-    """`until`: the end of the last closed hour; None before the first."""
+    """`until`: the end of the last closed hour; None before the first. `is_seen`: whether any hour of the time is
+    closed and was read."""
 
     cluster: Cluster
     until: datetime | None
     usages: Sequence[Usage]
+    is_seen: bool = False
 
 
 Key = tuple[str, str, str]
@@ -98,36 +106,46 @@ _OF_TEAM: Final = ("own", "borrowed", "lost_low", "lost_expected", "lost_high", 
 _OF_QUEUE: Final = ("guaranteed", "lent_low", "lent_high", "unknown")
 
 
-def usage_of(team: Team, period: Period) -> list[ClusterUsage]:
+def read_stretch(asked: str) -> Stretch:
+    """What an address asks for; a week if it is nothing that can be shown."""
+    return Period(asked) if asked in Period else month_of(asked) or Period.WEEK
+
+
+def usage_of(team: Team, stretch: Stretch) -> list[ClusterUsage]:
     """In each cluster where the team has namespaces."""
     bound = NamespaceBinding.objects.current().filter(team=team, cluster__archived_at__isnull=True)
     namespaces: dict[Cluster, set[str]] = defaultdict(set)
     for binding in bound.select_related("cluster__closed_hours").order_by("cluster__slug"):
         namespaces[binding.cluster].add(binding.namespace)
-    return [_in_cluster(team, cluster, owned, period) for cluster, owned in namespaces.items()]
+    return [_in_cluster(team, cluster, owned, stretch) for cluster, owned in namespaces.items()]
 
 
-def _in_cluster(team: Team, cluster: Cluster, namespaces: set[str], period: Period) -> ClusterUsage:
+def _in_cluster(team: Team, cluster: Cluster, namespaces: set[str], stretch: Stretch) -> ClusterUsage:
     closed = getattr(cluster, "closed_hours", None)
     if closed is None or closed.until <= closed.begun_at:
         return ClusterUsage(cluster, None, [])
     queues = current_queues(cluster)
-    reader = _Reader(team, HourSums(cluster, closed, edges_of(period, closed.until)))
+    edges = edges_of(stretch, closed.until)
+    reader = _Reader(team, HourSums(cluster, closed, edges))
     found = reader.read(queues.cluster_queues_of(namespaces))
     usages = [
         Usage(cluster, *key, is_shared(queues, key[0], namespaces), found[key])
         for key in sorted(found, key=lambda key: (key[0], -sum(each.guaranteed for each in found[key]), key))
     ]
-    return ClusterUsage(cluster, closed.until, usages)
+    is_seen = edges[0] < closed.until and closed.begun_at < edges[-1]
+    return ClusterUsage(cluster, closed.until, usages, is_seen)
 
 
-def edges_of(period: Period, until: datetime) -> list[datetime]:
-    """Where the period's buckets begin, and where its last one ends."""
-    if period == Period.YEAR:
+def edges_of(stretch: Stretch, until: datetime) -> list[datetime]:
+    """Where the buckets begin, and where the last one ends; of a month no day that begins after `until`, but one."""
+    if isinstance(stretch, datetime):
+        days = max(1, -((stretch - min(month_after(stretch), until)) // _DAY))
+        return [stretch + number * _DAY for number in range(days + 1)]
+    if stretch == Period.YEAR:
         last = until - timedelta(microseconds=1)
-        months = [last.year * 12 + last.month - 1 + number for number in range(1 - _MONTHS, 2)]
+        months = [last.year * 12 + last.month - 1 + number for number in range(1 - MONTHS, 2)]
         return [hour_of(until).replace(year=month // 12, month=month % 12 + 1, day=1, hour=0) for month in months]
-    hours, count = _STEPS[period]
+    hours, count = _STEPS[stretch]
     midnight = until.replace(hour=0)
     steps = -((midnight - until) // (hours * HOUR))
     end = midnight + steps * hours * HOUR
@@ -163,6 +181,7 @@ class HourSums:
         return [
             Bucket(
                 start,
+                end,
                 past=_micros(start, min(end, until)),
                 counted=_micros(max(start, begun), min(end, until)),
                 unknown=_micros(start, min(end, until, hour_of(begun))),

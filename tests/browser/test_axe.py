@@ -36,7 +36,7 @@ def test_every_page(visit: Visit, addresses: Addresses, look: dict[str, Any]) ->
 
 def test_the_pages_walked_are_all_there_are(addresses: Addresses) -> None:
     no_pages = {"sign-in-as", "sign-out", "set_language"}
-    no_pages |= {"team-workloads-csv", "all-workloads-csv", "team-evictions-csv", "all-evictions-csv"}
+    no_pages |= {"team-usage-csv", "team-workloads-csv", "all-workloads-csv", "team-evictions-csv", "all-evictions-csv"}
     no_pages |= {"inbox-read", "notice-acknowledge", "channel-remove", "message-again", "token-end"}
     no_pages |= {"identity-switch-off", "identity-switch-on", "identity-scim-end", "identity-try"}
     no_pages |= {"identity-trial"}  # test_identity.py looks at it

@@ -69,7 +69,7 @@ def test_a_year_is_not_too_long(people: People) -> None:
 
 def test_the_page_says_what_each_scope_opens_today(people: People) -> None:
     text = words(visit(people.member, URL))
-    assert "read opens /teams/…/workloads.csv /teams/…/evictions.csv" in text
+    assert "read opens /teams/…/usage.csv /teams/…/workloads.csv /teams/…/evictions.csv" in text
     for scope in ("submit", "quota", "billing"):
         assert f"{scope} opens nothing yet" in text
 

@@ -65,6 +65,7 @@ def fill(zoo: World) -> Callable[[int], None]:
         ("member", "/teams/research/workloads/?group=running", 12),
         ("member", "/teams/research/usage/?period=year", 12),
         ("platform_admin", "/teams/research/usage/", 12),
+        ("member", "/teams/research/usage/?period=2026-10", 12),
         ("member", "/search/?q=e", 12),
         ("platform_admin", "/platform/workloads/", 12),
         ("platform_admin", "/platform/workloads/?group=waiting", 12),

@@ -1,6 +1,9 @@
 """The usage page: what the chart is drawn from stands beside it in words."""
 
+import csv
+import io
 import re
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -17,7 +20,7 @@ from tests.worlds import World
 
 pytestmark = pytest.mark.django_db
 
-URL = "/teams/research/usage/"
+URL, CSV = "/teams/research/usage/", "/teams/research/usage.csv"
 
 
 @pytest.fixture
@@ -130,3 +133,44 @@ def test_scripts_of_the_chart_load_here_only(used: World, people: People) -> Non
 
 def test_the_team_page_leads_here(used: World, people: People) -> None:
     assert f'href="{URL}"' in visit(people.finops, reverse("team", args=["research"])).text
+
+
+def csv_rows(user: Any, query: str) -> list[dict[str, str]]:
+    text = b"".join(visit(user, CSV + query)).decode()  # type: ignore[arg-type]
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("query", ["?period=day", "?period=week", "?period=month", "?period=year", "?period=2026-10"])
+def test_the_csv_is_the_screen(used: World, people: People, query: str) -> None:
+    page, found = visit(people.member, URL + query), csv_rows(people.member, query)
+    assert f'href="{CSV}{query}" download' in page.text
+    begins = [row.split()[0] for row in rows(page, "H100")]
+    assert begins == [row["from"][: len(begin)] for row, begin in zip(found, begins, strict=True)]
+    drawn = re.findall(r'data-l="(Own use|Guaranteed|Lent|Waiting)" data-v="([^"]*)"', page.text)
+    for number, name in enumerate(("own", "guaranteed", "lent", "waiting")):
+        column = f"{name}_gpu_seconds" + ("_at_least" if name == "lent" else "")
+        means = [row[column] and f"{int(row[column]) / int(row['seconds_counted']):.3f}" for row in found]
+        assert [text for _, text in drawn[number::4]] == means
+
+
+def test_a_calendar_month_by_its_days_with_its_sums(used: World, people: People) -> None:
+    page = visit(people.member, f"{URL}?period=2026-10")
+    assert rows(page, "H100")[-1] == "2026-10-08 12 2 12 0 3 0 12.5 h"
+    assert len(rows(page, "H100")) == 8
+    assert "Own use, 100% of the guaranteed 24 GPU-h Borrowed 4 GPU-h" in words(page)
+    assert '<option value="2026-10" selected>October 2026</option>' in page.text
+    assert '<a href="?period=week">' in page.text
+
+
+@pytest.mark.parametrize("month", ["2020-02", "2026-11", "2999-12"])
+def test_of_a_month_that_nobody_saw_nothing_is_known(used: World, people: People, month: str) -> None:
+    page = visit(people.member, f"{URL}?period={month}")
+    assert f'<option value="{month}" selected>{month}</option>' in page.text
+    assert "Nothing was seen in this time" in words(page)
+    assert "No GPUs in this time" not in words(page)
+
+
+def test_the_csv_of_a_month_says_so_in_its_name(used: World, people: People) -> None:
+    response = visit(people.member, f"{CSV}?period=2026-10")
+    assert response["Content-Disposition"] == 'attachment; filename="research-usage-2026-10.csv"'
+    assert visit(people.member, f"{CSV}?period=%0d%0aX: y")["Content-Disposition"].endswith('"research-usage-week.csv"')

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from jobs.models import PendingHour, QueueHour
-from jobs.usage.chart import Bucket, Period, Usage, edges_of, usage_of
+from jobs.usage.chart import Bucket, Period, Stretch, Usage, edges_of, read_stretch, usage_of
 from jobs.usage.hours import close_hours
 from scheduling.hour_rows import HOUR as MICROS
 from teams.models import SpecVersion
@@ -27,7 +27,7 @@ def close(world: World, hours: int) -> None:
     close_hours(world.cluster, minute(hours * 60 + 5))
 
 
-def only(people: People, period: Period = Period.DAY, queue: str = "research-queue") -> Usage:
+def only(people: People, period: Stretch = Period.DAY, queue: str = "research-queue") -> Usage:
     (section,) = usage_of(people.research, period)
     (usage,) = [each for each in section.usages if each.cluster_queue == queue]
     return usage
@@ -49,6 +49,39 @@ def bucket(usage: Usage, start: datetime) -> Bucket:
 def test_buckets_end_with_the_one_that_goes_on(period: Period, first: str, last: str, count: int) -> None:
     edges = edges_of(period, at("2026-10-08T15:00"))
     assert (edges[0], edges[-1], len(edges)) == (at(first), at(last), count + 1)
+
+
+@pytest.mark.parametrize(
+    ("month", "until", "last", "days"),
+    [
+        ("2026-09", "2026-10-08T15:00", "2026-10-01T00:00", 30),
+        ("2026-10", "2026-10-08T15:00", "2026-10-09T00:00", 8),
+        ("2026-10", "2026-10-08T00:00", "2026-10-08T00:00", 7),
+        ("2026-10", "2026-11-01T00:00", "2026-11-01T00:00", 31),
+        ("2028-02", "2030-01-01T00:00", "2028-03-01T00:00", 29),
+        ("2026-12", "2026-10-08T15:00", "2026-12-02T00:00", 1),
+        ("2026-10", "2026-10-01T00:00", "2026-10-02T00:00", 1),
+    ],
+)
+def test_a_month_goes_by_its_days_up_to_the_one_that_goes_on(month: str, until: str, last: str, days: int) -> None:
+    edges = edges_of(read_stretch(month), at(until))
+    assert (edges[0], edges[-1], len(edges)) == (at(f"{month}-01"), at(last), days + 1)
+
+
+@pytest.mark.parametrize("asked", ["", "2026-13", "2026-00", "2026-1", "1999-10", "2026-10-08", "10-2026", "century"])
+def test_what_is_no_period_is_a_week(asked: str) -> None:
+    assert read_stretch(asked) == Period.WEEK
+
+
+def test_months_add_up_to_what_the_year_tells_of_them(shared: World, people: People) -> None:
+    shared.see(Job("runs", gpus=14).admit(0))
+    close(shared, 24 * 25)
+    year = only(people, Period.YEAR)
+    for month in ("2026-10", "2026-11"):
+        whole, told = only(people, read_stretch(month)).total, bucket(year, at(f"{month}-01"))
+        sums = (whole.own, whole.borrowed, whole.guaranteed, whole.counted, whole.unknown)
+        assert sums == (told.own, told.borrowed, told.guaranteed, told.counted, told.unknown)
+        assert whole.own > 0
 
 
 def test_a_whole_day_or_month_ends_with_itself() -> None:
