@@ -1,14 +1,44 @@
 """Every page has its entry in the menu, or stands under one."""
 
+import re
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 import pytest
+from django.conf import settings
 from django.template import Context
 
 from portal.templatetags.menu import current, visited_team
+from tests.pages.crawl import routes
 
 _RESEARCH = SimpleNamespace(slug="research")
+_BESIDE_THE_MENU: Final = {"home", "sign-in", "break-glass", "search", "gallery"}
+_FILES: Final = {
+    "team-usage-csv", "team-workloads-csv", "team-evictions-csv", "team-kubeconfig", "all-workloads-csv",
+    "all-evictions-csv",
+}  # fmt: skip
+_ACTS: Final = {
+    "sign-out", "sign-in-as", "set_language", "inbox-read", "notice-acknowledge", "channel-remove",
+    "token-end", "message-again", "identity-scim-end", "identity-try", "identity-switch-on", "identity-switch-off",
+}  # fmt: skip
+_FOR_PROGRAMS: Final = re.compile(r"saml-|scim")
+
+
+def entries() -> set[str]:
+    """Those that templates mark."""
+    texts = "".join(path.read_text() for path in (Path(settings.BASE_DIR) / "templates").rglob("*.html"))
+    return set(re.findall(r'{% current "([^"]+)" %}', texts))
+
+
+def test_every_page_marks_one_entry() -> None:
+    pages = {route.name for route in routes()} - _BESIDE_THE_MENU - _FILES - _ACTS
+    marked = {
+        name: [entry for entry in entries() if current(page(name, _RESEARCH), entry)]
+        for name in pages
+        if not _FOR_PROGRAMS.match(name)
+    }
+    assert {name: found for name, found in marked.items() if len(found) != 1} == {}
 
 
 def page(url_name: str, team: Any = None) -> Context:
