@@ -1,4 +1,8 @@
+from datetime import datetime
+
 from django.db import models
+
+from accounts import expiry
 
 
 class Bearer(models.Model):
@@ -13,3 +17,9 @@ class Bearer(models.Model):
 
     class Meta:
         abstract = True
+
+    def days_left(self, now: datetime) -> int:
+        return expiry.days_left(self.expires_at, now)
+
+    def warned(self, now: datetime) -> int | None:
+        return expiry.warned(self.expires_at, now)

@@ -9,11 +9,10 @@ from typing import Final
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.x509 import load_der_x509_certificate
 
+from accounts import expiry
 from accounts.models import IdentityProvider
 from accounts.saml.metadata import BadMetadata, read_metadata
 
-DAYS: Final = (7, 30, 60)
-"""How long before its end a certificate is told of, each time with more urgency."""
 _KEPT: Final = 20
 """So many documents' certificates are kept as they were parsed: every page of an admin asks for them."""
 
@@ -27,14 +26,10 @@ class SigningCertificate:
     ends: datetime
 
     def days_left(self, now: datetime) -> int:
-        """Whole ones; below zero once it has ended."""
-        return (self.ends - now).days
+        return expiry.days_left(self.ends, now)
 
     def warned(self, now: datetime) -> int | None:
-        """Within how many days it ends, one of DAYS; 0 if it has ended; None if that is far away."""
-        if self.ends <= now:
-            return 0
-        return next((days for days in DAYS if self.days_left(now) < days), None)
+        return expiry.warned(self.ends, now)
 
 
 def signing_certificates(provider: IdentityProvider) -> tuple[SigningCertificate, ...]:

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
+from django.db.models import F
 
 from accounts.bearer import digest, new_secret
 from accounts.models import IdentityProvider, ScimCredential
@@ -46,6 +47,15 @@ def credential_of(secret: str, now: datetime) -> ScimCredential | None:
     in_force = ScimCredential.objects.in_force(now).select_related("provider").defer("provider__metadata")
     found: ScimCredential | None = in_force.filter(digest=digest(secret)).first() if secret else None
     return found
+
+
+def running_out(now: datetime) -> list[ScimCredential]:
+    """Those with which enabled providers write and that end within sixty days or have ended, of each provider the one
+    that was used last: another one may be made already and not yet be pasted there. One query."""
+    kept = ScimCredential.objects.kept().filter(scope=ScimCredential.Scope.WRITE, provider__enabled=True)
+    in_order = kept.order_by("provider__slug", F("last_used_at").asc(nulls_first=True), "expires_at")
+    last = {each.provider_id: each for each in in_order.select_related("provider").defer("provider__metadata")}
+    return [each for each in last.values() if each.warned(now) is not None]
 
 
 def _target(credential: ScimCredential) -> str:

@@ -12,7 +12,7 @@ from accounts.saml.config import facts_of, our_address
 from accounts.saml.forms import ConnectForm, ProviderForm
 from accounts.saml.metadata import Facts
 from accounts.saml.refusals import Refused
-from portal.views.identity import shown
+from portal.views.identity import endings, shown
 from teams.access import require_platform_permission
 from teams.permissions import Permission
 
@@ -43,7 +43,7 @@ def identity_provider(request: Request, slug: str) -> HttpResponse:
         "each": shown(provider, now),
         "facts": _facts(provider),
         "form": form,
-        "credentials": provider.scim_credentials.kept(),
+        "credentials": endings(provider.scim_credentials.kept(), now),
         "ours": {view: our_address(f"saml-{view}", slug) for view in ("metadata", "acs", "login", "logout")},
         "last_trial": provider.trials.filter(user=request.user, ended_at__isnull=False).order_by("-begun_at").first(),
         "now": now,

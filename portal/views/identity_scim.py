@@ -14,6 +14,7 @@ from accounts.models import IdentityProvider, ScimCredential
 from accounts.requests import Request
 from accounts.saml.fresh import fresh_sign_in, is_fresh, way_to_fresh
 from accounts.scim.credentials import AT_ONCE, TooMany, end_credential, make_credential
+from portal.views.identity import endings
 from teams.access import require_platform_permission
 from teams.permissions import Permission
 
@@ -36,7 +37,7 @@ def identity_scim(request: Request, slug: str) -> HttpResponse:
     credentials = list(provider.scim_credentials.kept())
     context = {
         "provider": provider,
-        "credentials": credentials,
+        "credentials": endings(credentials, now),
         "is_read": bool(provider.identity_store) and not any(each.expires_at > now for each in credentials),
         "has_room": sum(each.expires_at > now for each in credentials) < AT_ONCE,
         "is_lasting": is_lasting,

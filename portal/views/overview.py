@@ -1,12 +1,15 @@
 """The platform overview: all queues side by side per GPU type, the nodes behind them, and what needs an admin."""
 
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
-from accounts.saml.expiry import running_out
+from accounts.saml import expiry
+from accounts.scim import credentials
 from jobs.queues.attention import Attention, attention
 from jobs.queues.platform_now import Tree, trees_of
 from jobs.sync.sources import SOURCES
@@ -63,8 +66,13 @@ def overview(request: Request) -> HttpResponse:
     require_platform_permission(request, Permission.SEE_PLATFORM)
     clusters = [_cluster(request, cluster) for cluster in Cluster.objects.active()]
     sets_up = roles_of(request.user).everywhere(Permission.SET_UP)
-    certificates = running_out(request.facts.now) if sets_up else []
-    return render_live(request, "portal/overview.html", {"clusters": clusters, "certificates": certificates})
+    ending: dict[str, Any] = _ending(request.facts.now) if sets_up else {}
+    return render_live(request, "portal/overview.html", {"clusters": clusters, **ending})
+
+
+def _ending(now: datetime) -> dict[str, Any]:
+    """By what identity providers sign people in, or write them, and that has to be replaced."""
+    return {"certificates": expiry.running_out(now), "secrets": credentials.running_out(now)}
 
 
 def _cluster(request: Request, cluster: Cluster) -> ClusterOverview:

@@ -9,7 +9,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.groups import keep_groups
-from accounts.models import IdentityProvider, IdpGroup, ScimGroup
+from accounts.models import IdentityProvider, IdpGroup, ScimCredential, ScimGroup
+from accounts.scim.credentials import end_credential
 from teams.models import GroupMapping
 from teams.permissions import CostCentreRole, GlobalRole, TeamRole
 from tests.accounts.saml.conftest import NOW, _noon, corp, keys  # noqa: F401
@@ -78,6 +79,40 @@ def test_the_overview_tells_admins_alone(people: People, corp: Idp) -> None:  # 
     assert "Corp" not in words(visit(people.auditor, "/platform/"))
     certified(corp, -1)
     assert "Nobody can sign in by Corp: its certificate has ended" in page(people, "/platform/")
+
+
+def secret(idp: Idp, days: int, used_ago: timedelta | None = None, scope: str = "write") -> ScimCredential:
+    """That ends in so many days."""
+    made: ScimCredential = idp.row.scim_credentials.create(
+        digest=f"{days} {used_ago} {scope}",
+        scope=scope,
+        created_at=NOW - timedelta(days=100),
+        expires_at=NOW + timedelta(days=days),
+        last_used_at=NOW - used_ago if used_ago is not None else None,
+    )
+    return made
+
+
+def test_the_overview_tells_admins_of_scim_secrets_too(people: People, corp: Idp) -> None:  # noqa: F811
+    old = secret(corp, 20)
+    for path in ("/platform/", "/platform/identity/"):
+        assert "The SCIM secret of Corp expires soon 28 Oct 2026" in page(people, path)
+        assert "O segredo SCIM de Corp expira em breve" in page(people, path, "pt-BR")
+    assert "SCIM" not in words(visit(people.auditor, "/platform/"))
+    ScimCredential.objects.update(expires_at=NOW)
+    assert "Corp writes no people and groups any more: its SCIM secret has expired" in page(people, "/platform/")
+    end_credential(credential=old, by="root", now=NOW)
+    assert "SCIM" not in page(people, "/platform/")
+
+
+@pytest.mark.parametrize(("days", "told"), [(59, "59 days left"), (6, "6 days left"), (1, "1 day left")])
+def test_secrets_that_end_are_told_of_beside_them(people: People, corp: Idp, days: int, told: str) -> None:  # noqa: F811
+    secret(corp, 60)
+    for path in ("/platform/identity/providers/corp/", "/platform/identity/providers/corp/scim/"):
+        assert "left" not in page(people, path)
+    secret(corp, days)
+    for path in ("/platform/identity/providers/corp/", "/platform/identity/providers/corp/scim/"):
+        assert told in page(people, path)
 
 
 def test_groups_of_nothing_and_mappings_of_nobody(people: People, corp: Idp) -> None:  # noqa: F811

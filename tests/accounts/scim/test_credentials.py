@@ -3,14 +3,18 @@
 from datetime import timedelta
 from importlib import import_module
 from io import StringIO
+from typing import Any
 
 import pytest
 import time_machine
 from django.apps import apps
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.models import ScimCredential
+from accounts.models import IdentityProvider, ScimCredential
+from accounts.scim.credentials import running_out
 from portal.models import AuditEvent
 from tests.accounts.scim.client import Scim
 from tests.accounts.scim.conftest import connected
@@ -84,3 +88,48 @@ def test_who_made_earlier_ones_is_told_by_the_audit_trail(corp: Scim) -> None:
     ScimCredential.objects.update(made_by="")
     import_module("accounts.migrations.0009_bearers").tell_who_made_them(apps, None)
     assert set(ScimCredential.objects.values_list("made_by", flat=True)) == {"manage.py"}
+
+
+def secret(scim: Scim, days: int, used_minutes_ago: int | None = None, scope: str = "write") -> None:
+    """Another one, that ends in so many days."""
+    now = timezone.now()
+    scim.provider.scim_credentials.create(
+        digest=f"{days} {used_minutes_ago} {scope}",
+        scope=scope,
+        created_at=now - timedelta(days=300),
+        expires_at=now + timedelta(days=days, hours=1),
+        last_used_at=None if used_minutes_ago is None else now - timedelta(minutes=used_minutes_ago),
+    )
+
+
+@pytest.mark.parametrize(
+    ("secrets", "told"),
+    [
+        ([(59,)], [59]),
+        ([(60,)], []),
+        ([(-3,)], [-3]),
+        ([(20,), (400,)], []),
+        ([(20, 5), (400,)], [20]),
+        ([(-1, 90), (400,)], [-1]),
+        ([(20, 90), (400, 5)], []),
+        ([(400, 90), (20, 5, "read")], []),
+        ([(20, 5, "read")], []),
+    ],
+    ids=[
+        "soon", "far away", "over", "another one instead", "another one that was not pasted yet",
+        "nor when it was over", "another one that took over", "one that only reads", "nobody writes",
+    ],
+)  # fmt: skip
+def test_the_one_in_use_is_told_of_before_it_ends(corp: Scim, secrets: list[tuple[Any, ...]], told: list[int]) -> None:
+    ScimCredential.objects.all().delete()
+    for each in secrets:
+        secret(corp, *each)
+    assert [each.days_left(timezone.now()) for each in running_out(timezone.now())] == told
+    IdentityProvider.objects.update(enabled=False)
+    assert running_out(timezone.now()) == []
+
+
+def test_each_providers_secret_is_told_of_in_one_query(corp: Scim, other: Scim) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        assert [each.provider.name for each in running_out(timezone.now())] == ["Corp", "Other"]
+    assert len(queries) == 1
