@@ -2,6 +2,7 @@
 
 import glob
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -11,15 +12,26 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-_READY_SECONDS = 30
+_READY_SECONDS = 60
+_PORTS = range(20_000, 32_000)
+"""Below those that outgoing connections are given: none of them takes a server's port while it is down."""
+_held: list[socket.socket] = []
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A loopback port that nobody listens on. It is the caller's as long as this process lives: no other one that asks
+    here is given it, though its server has not started yet, or is stopped for a while."""
+    for port in random.sample(_PORTS, len(_PORTS)):
+        mark = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)  # UDP's port of that number serves as the lock
+        try:
+            mark.bind(("127.0.0.1", port))
+        except OSError:
+            mark.close()
+            continue
+        _held.append(mark)
+        if not listens(port):
+            return port
+    raise OSError(f"no port from {_PORTS.start} to {_PORTS.stop} is free")
 
 
 def listens(port: int) -> bool:

@@ -11,19 +11,23 @@ from types import TracebackType
 import requests
 import yaml
 
+from gateways.rights import RIGHTS
+from scheduling.names import KUEUE_GROUP
 from tests.cluster import kueue
 from tests.cluster.build import component
 from tests.cluster.canary import Canary
 from tests.cluster.certificates import Authority
-from tests.cluster.client import KUEUE, VISIBILITY, Client
+from tests.cluster.client import KUEUE, VISIBILITY, Client, path
 from tests.cluster.kubeconfig import kubeconfig, write_private
-from tests.cluster.processes import PlaneFailed, Processes, free_port
+from tests.cluster.processes import PlaneFailed, Processes
 from tests.cluster.roles import PORTAL_GROUP, portal_rights
+from tests.servers import free_port
 
 METRICS_CERTIFICATES = Path("/etc/kueue/metrics/certs")  # Kueue reads them there and nowhere else
 PORTAL = "hyperpod-portal"
 STRANGER = "stranger"
 ADMIN_GROUP = "system:masters"
+KINDS_READ = {right.resource for right in RIGHTS if right.group == KUEUE_GROUP}
 
 # A mount namespace of its own in which /etc is the real one under a layer that holds the certificates: needs no root,
 # and several Kueues side by side do not meet.
@@ -34,6 +38,8 @@ class ControlPlane:
     """Started by `start` or as a context manager. `admin` may do everything, `portal` what deploy/kubernetes grants,
     `stranger` nothing."""
 
+    is_set_up = False
+
     def __init__(
         self, folder: Path, *, fair_sharing: bool = False, workers: bool = False, impatient: bool = False
     ) -> None:
@@ -42,6 +48,7 @@ class ControlPlane:
         self.fair_sharing = fair_sharing
         self.workers = workers
         self.impatient = impatient
+        self.canaries = 0
         self.processes = Processes(self.folder)
         self.url = f"https://127.0.0.1:{free_port()}"
         self.etcd_url = f"http://127.0.0.1:{free_port()}"
@@ -76,6 +83,7 @@ class ControlPlane:
         self._start_kueue()
         if self.workers:
             self._start_workers()
+        self.is_set_up = True
 
     def stop(self) -> None:
         self.processes.stop_all()
@@ -109,6 +117,19 @@ class ControlPlane:
             f"--proxy-client-key-file={self.folder}/aggregator/tls.key",
         )
         self.processes.wait_until("kube-apiserver", lambda: self.admin.ask("GET", "/readyz").ok)
+        if self.is_set_up:
+            self._wait_until_back()
+
+    def _wait_until_back(self) -> None:
+        """A server that is back says ready before it knows whom it may answer and what it stores."""
+        self._wait_for_kinds()
+        self._wait_for_kueue()
+
+    def _wait_for_kinds(self) -> None:
+        def shows() -> bool:
+            return all(self.portal.ask("GET", path(kind)).ok for kind in (*KINDS_READ, "nodes"))
+
+        self.processes.wait_until("Kueue's kinds", shows)
 
     def stop_api_server(self) -> None:
         self.processes.stop("kube-apiserver")
@@ -188,12 +209,13 @@ class ControlPlane:
             self.admin.create("apiservices", service)
         plain = Client(f"http://127.0.0.1:{probe}", "")
         self.processes.wait_until("Kueue", lambda: plain.ask("GET", "/readyz").ok)
-        self.processes.wait_until("the visibility API", lambda: self.admin.ask("GET", VISIBILITY).ok)
-        self._try_kueue()
+        self._wait_for_kueue()
 
-    def _try_kueue(self) -> None:
+    def _wait_for_kueue(self) -> None:
         """Kueue says ready before it listens to every kind, and handles what was there by then last of all."""
-        canary = Canary(self.admin, kueue.NAMESPACE, "ready")
+        self.processes.wait_until("the visibility API", lambda: self.admin.ask("GET", VISIBILITY).ok)
+        self.canaries += 1
+        canary = Canary(self.admin, kueue.NAMESPACE, f"ready-{self.canaries}")
         canary.send()
         self.processes.wait_until("an admission", canary.is_through)
         canary.remove()

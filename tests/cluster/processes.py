@@ -1,6 +1,5 @@
 """The processes of one control plane: started with a log file each, waited for, ended by their own pid."""
 
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -13,14 +12,6 @@ GRACE_SECONDS = 2  # nothing of a plane outlives it, so what is slow to end is k
 
 class PlaneFailed(RuntimeError):
     """A part of the control plane ended or did not become ready; the text says which and where its log is."""
-
-
-def free_port() -> int:
-    """A port on loopback that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class Processes:

@@ -16,6 +16,7 @@ def make_queue(client: Client, name: str) -> None:
     client.create("resourceflavors", objects.flavor(name))
     client.create("clusterqueues", objects.cluster_queue(name, objects.group((name, {GPU: 4})), cohort=name))
     client.create("localqueues", objects.local_queue(name, name, name))
+    jobs.wait_for("an active queue", lambda: jobs.is_true(client.read("clusterqueues", name), "Active"))
 
 
 def test_kueue_admits_a_workload_that_fits(plane: ControlPlane) -> None:

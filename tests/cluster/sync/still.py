@@ -3,22 +3,17 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gateways.rights import RIGHTS
-from scheduling.names import KUEUE_GROUP
 from tests.cluster import kueue
-from tests.cluster.client import KUEUE, path
-from tests.cluster.plane import ControlPlane
+from tests.cluster.client import KUEUE
+from tests.cluster.plane import KINDS_READ, ControlPlane
 
 Json = dict[str, Any]
-
-_READ = {right.resource for right in RIGHTS if right.group == KUEUE_GROUP}
 
 
 class StillPlane(ControlPlane):
     """`is_away` while its API server is stopped."""
 
     is_away = False
-    is_set_up = False
 
     def start(self) -> None:
         self._write_credentials()
@@ -31,11 +26,9 @@ class StillPlane(ControlPlane):
     def start_api_server(self) -> None:
         super().start_api_server()
         self.is_away = False
-        if self.is_set_up:  # a server that is back says ready before it knows whom it may answer and what it stores
-            self.processes.wait_until("Kueue's kinds", self._shows_kinds)
 
-    def _shows_kinds(self) -> bool:
-        return all(self.portal.ask("GET", path(kind)).ok for kind in (*_READ, "nodes"))
+    def _wait_until_back(self) -> None:
+        self._wait_for_kinds()
 
     def stop_api_server(self) -> None:
         super().stop_api_server()
@@ -46,6 +39,7 @@ class StillPlane(ControlPlane):
         for crd in _kinds():
             self.admin.create("customresourcedefinitions", crd)
         self.processes.wait_until("Kueue's kinds", self._serves_kueue)
+        self._wait_for_kinds()
 
     def remove_kinds(self) -> None:
         """With every object of them. Returns when none is served."""
@@ -56,5 +50,5 @@ class StillPlane(ControlPlane):
 
 def _kinds() -> Iterator[Json]:
     for crd in kueue.crds(webhook_port=0, authority=b""):
-        if crd["spec"]["names"]["plural"] in _READ:
+        if crd["spec"]["names"]["plural"] in KINDS_READ:
             yield {**crd, "spec": {**crd["spec"], "conversion": {"strategy": "None"}}}
