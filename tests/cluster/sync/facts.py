@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
 from jobs.models import QueueNow, Span, Workload
@@ -12,7 +12,9 @@ from tests.cluster.objects import GPU
 from tests.cluster.sync.scene import QUOTA, Scene
 
 Json = dict[str, Any]
-_KINDS = ("ClusterQueue", "LocalQueue")
+EVENT_DELAY = timedelta(seconds=2)
+"""So much later than the condition an event may date an eviction."""
+_KINDS = ("ClusterQueue", "LocalQueue", "Cohort")
 
 Limits: TypeAlias = tuple[int, int | None, int | None]
 Hold: TypeAlias = tuple[str, datetime, datetime | None, datetime | None, dict[str, int]]
@@ -35,11 +37,13 @@ def told_by_kueue(scene: Scene) -> Facts:
     queues = _of(scene, scene.admin.items("clusterqueues"))
     namespaces = [scene.place(team) for team in QUOTA]
     local_queues = [queue for namespace in namespaces for queue in scene.admin.items("localqueues", namespace)]
+    cohorts = [cohort for cohort in scene.admin.items("cohorts") if cohort["metadata"]["name"] == scene.name]
     workloads = [workload for namespace in namespaces for workload in scene.admin.items("workloads", namespace)]
     return Facts(
         specs={
             **{("ClusterQueue", _key(queue)): _spec(queue) for queue in queues},
             **{("LocalQueue", _key(queue)): _spec(queue) for queue in local_queues},
+            **{("Cohort", _key(cohort)): _spec(cohort) for cohort in cohorts},
         },
         quotas={key: limits for queue in queues for key, limits in _quotas(queue)},
         amounts={key: amounts for queue in queues for key, amounts in _amounts(queue)},
@@ -124,12 +128,16 @@ def kept_by(cluster: Cluster, scene: Scene) -> Facts:
     workloads = Workload.objects.live().filter(cluster=cluster, namespace__in=places)
     spans = Span.objects.filter(workload__in=workloads, released_before__isnull=True)
     return Facts(
-        specs={(v.kind, v.name): (v.uid, v.spec) for v in versions if v.name.startswith(f"{scene.name}-")},
+        specs={(v.kind, v.name): (v.uid, v.spec) for v in versions if _is_of(scene, v.name)},
         quotas={(o.owner, o.flavor): (o.nominal, o.borrowing_limit, o.lending_limit) for o in lines},
         amounts={(n.cluster_queue, n.flavor): (n.reservation, n.usage, n.borrowed) for n in now},
         workloads={str(workload): (workload.uid, workload.resource_version) for workload in workloads},
         holds={str(span.workload): _open_span(span) for span in spans.select_related("workload")},
     )
+
+
+def _is_of(scene: Scene, name: str) -> bool:
+    return name == scene.name or name.startswith(f"{scene.name}-")
 
 
 def _open_span(span: Span) -> Hold:

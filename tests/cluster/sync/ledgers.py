@@ -10,13 +10,15 @@ from django.utils import timezone
 
 from jobs.models import QueueNow, Span, TeamNow, Workload
 from jobs.sync.pull import pull_cluster
+from jobs.sync.sources import WORKLOADS
 from jobs.sync.watch import ClusterWatch
+from portal.models import SyncRun
 from teams.models import Cluster, NamespaceBinding, QuotaLine, SpecVersion, Team
 from tests.cluster.sync.facts import Facts, kept_by, told_by_kueue
 from tests.cluster.sync.scene import QUOTA, Scene
 from tests.factories import TeamFactory
 
-WAIT_SECONDS = 45
+WAIT_SECONDS = 90  # a busy machine is slow
 
 
 @dataclass
@@ -61,6 +63,11 @@ class Ledger:
     @property
     def kept(self) -> Facts:
         return kept_by(self.cluster, self.scene)
+
+    @property
+    def last_list(self) -> SyncRun:
+        """Of the Workloads."""
+        return SyncRun.objects.filter(cluster=str(self), source=WORKLOADS).latest("pk")
 
     def workload(self, team: str, name: str) -> Workload:
         rows = Workload.objects.filter(cluster=self.cluster, namespace=self.scene.place(team), name=name)

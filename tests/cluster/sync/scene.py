@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from tests.cluster import jobs, objects
-from tests.cluster.client import Client, path
+from tests.cluster.client import NOT_FOUND, Client, path
 from tests.cluster.objects import GPU
 
 Json = dict[str, Any]
@@ -56,7 +56,15 @@ class Scene:
         return self.admin.read("clusterqueues", self.place(team))
 
     def change_queue(self, team: str, **spec: Any) -> None:
+        """Returns when Kueue goes by the changed spec."""
         self.admin.merge("clusterqueues", self.place(team), {"spec": spec})
+
+        def is_heeded() -> bool:
+            queue = self.queue(team)
+            active = jobs.condition(queue, "Active")
+            return active is not None and active["observedGeneration"] == queue["metadata"]["generation"]
+
+        jobs.wait_for("a status of the changed spec", is_heeded)
 
     def set_quota(self, team: str, *flavors: tuple[str, Mapping[str, Any]]) -> None:
         """The flavors with their limits, as `objects.group` takes them."""
@@ -121,8 +129,11 @@ class Scene:
     def delete_queue(self, team: str) -> None:
         """Returns when it is gone."""
         self.admin.delete("clusterqueues", self.place(team))
+        self.wait_for_the_end_of_the_queue(team)
+
+    def wait_for_the_end_of_the_queue(self, team: str) -> None:
         address = path("clusterqueues", name=self.place(team))
-        jobs.wait_for("the queue's end", lambda: self.admin.ask("GET", address).status_code == 404)
+        jobs.wait_for("the queue's end", lambda: self.admin.ask("GET", address).status_code == NOT_FOUND)
 
     def clear(self) -> None:
         """Make room for the next scene."""

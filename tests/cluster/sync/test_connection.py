@@ -98,7 +98,7 @@ def test_a_connection_that_leads_to_another_cluster_is_not_read(
         ledger.cluster.refresh_from_db()
     ledgers.watched.start()
     ledgers.agree()
-    assert not failing(ledgers.pulled)
+    ledgers.pulled.until("recoveries", lambda: not failing(ledgers.pulled))
 
 
 def test_a_token_that_is_refused_until_the_kubeconfig_is_renewed(
@@ -116,4 +116,4 @@ def test_a_token_that_is_refused_until_the_kubeconfig_is_renewed(
     assert {error.split(": ")[1] for error in failing(pulled).values()} == {"401"}
     kubeconfig.write_text(good)
     pulled.agree()
-    assert not failing(pulled)
+    pulled.until("recoveries", lambda: not failing(pulled))

@@ -51,7 +51,7 @@ def test_a_queue_that_is_being_deleted_stays_until_its_last_workload_ends(scene:
         assert (ledger.queue(OWNERS).usage, ledger.state(OWNERS, "own")) == (6, JobState.RUNNING)
 
     scene.finish(OWNERS, "own")
-    scene.delete_queue(OWNERS)
+    scene.wait_for_the_end_of_the_queue(OWNERS)
     ledgers.agree()
 
     for ledger in ledgers:

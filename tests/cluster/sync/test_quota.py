@@ -6,6 +6,7 @@ from jobs.models import QueueNow
 from jobs.queues.limits import limits_of
 from jobs.states import JobState
 from jobs.words.reasons import waiting_reason
+from scheduling.messages import is_pending_preemption
 from tests.cluster import jobs, objects
 from tests.cluster.objects import GPU
 from tests.cluster.sync.facts import since
@@ -38,6 +39,7 @@ def test_a_lender_takes_its_quota_back(scene: Scene, ledgers: Ledgers) -> None:
     ledgers.agree()
     scene.submit(OWNERS, "own", 6)
     evicted = scene.until(GUESTS, "wide", "Evicted")
+    jobs.wait_for("word of the preemption", lambda: waits_for_victims(scene, "own"))
     ledgers.agree()
     for ledger in ledgers:
         assert ledger.state(GUESTS, "wide") == JobState.GIVING_BACK
@@ -54,6 +56,12 @@ def test_a_lender_takes_its_quota_back(scene: Scene, ledgers: Ledgers) -> None:
         assert (span.end, span.evicted_at) == ("evicted", since(evicted, "Evicted"))
         assert span.released_after == span.released_before == since(released, "QuotaReserved", "False")
         assert (ledger.team(GUESTS), ledger.team(OWNERS)) == ((0, 0), (6, 0))
+
+
+def waits_for_victims(scene: Scene, name: str) -> bool:
+    """Kueue says so after it has evicted them."""
+    reserved = jobs.condition(scene.workload(OWNERS, name), "QuotaReserved")
+    return reserved is not None and is_pending_preemption(reserved["message"])
 
 
 def test_priority_decides_within_a_queue(scene: Scene, ledgers: Ledgers) -> None:

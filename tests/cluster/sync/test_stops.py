@@ -16,6 +16,7 @@ def test_a_queue_on_hold_keeps_what_runs(scene: Scene, ledgers: Ledgers) -> None
     scene.admit(OWNERS, "own", 4)
     scene.change_queue(OWNERS, stopPolicy="Hold")
     scene.submit(OWNERS, "late", 2)
+    scene.until(OWNERS, "late", "QuotaReserved", "False", reason="Inadmissible")
     ledgers.agree()
 
     for ledger in ledgers:
