@@ -132,7 +132,7 @@ def _change_status(client: Client, namespace: str, name: str, change: Callable[[
 
 
 def _set(workload: Json, kind: str, status: str, reason: str, message: str, now: datetime) -> None:
-    conditions = workload["status"].setdefault("conditions", [])
+    conditions = workload.setdefault("status", {}).setdefault("conditions", [])
     old = condition(workload, kind)
     moved = old is None or old["status"] != status
     time_text = now.strftime("%Y-%m-%dT%H:%M:%SZ")

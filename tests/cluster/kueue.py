@@ -33,7 +33,7 @@ _CONCURRENCY = {  # as Kueue's own manifests set it
 }
 _IMPATIENCE = {
     "waitForPodsReady": {
-        "timeout": "3s",
+        "timeout": "8s",
         "requeuingStrategy": {"backoffLimitCount": 1, "backoffBaseSeconds": 1},
     },
     "objectRetentionPolicies": {"workloads": {"afterFinished": "0s", "afterDeactivatedByKueue": "0s"}},

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cluster import objects
+from tests.cluster import jobs, objects
 from tests.cluster.fixtures import require_binaries
 from tests.cluster.plane import ControlPlane
 from tests.compose import PORTAL
@@ -56,8 +56,8 @@ def test_an_api_server_takes_it_and_its_account_only_reads(plane: ControlPlane, 
         "portal-worker",
     ]
     assert [pod_status(plane, process) for process in PORTAL] == [201] * len(PORTAL)
-    assert may(plane, "watch", "kueue.x-k8s.io", "workloads")
-    assert may(plane, "list", "", "nodes")
+    jobs.wait_for("the right to watch", lambda: may(plane, "watch", "kueue.x-k8s.io", "workloads"))
+    jobs.wait_for("the right to list", lambda: may(plane, "list", "", "nodes"))
     assert not may(plane, "delete", "kueue.x-k8s.io", "workloads")
     assert not may(plane, "get", "", "secrets")
 
