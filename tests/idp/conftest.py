@@ -5,13 +5,15 @@ from datetime import UTC, datetime
 from typing import TypeAlias
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.accounts.saml.idp import key_pair
 from tests.chromium import chromium
 from tests.idp.portal import SamlPortal
 from tests.idp.saml_idp import SamlIdp
 from tests.idp.simplesamlphp import SimpleSamlPhp
+
+expect.set_options(timeout=20_000)  # browsers, portal and provider share two processors
 
 SLUGS = ("corp", "labs", "fresh")
 """Of corp and fresh every message is signed, of labs at least the assertion; fresh is not switched on."""

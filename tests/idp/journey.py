@@ -21,6 +21,13 @@ def sign_in(page: Page, portal: SamlPortal, slug: str = "corp", target: str = "/
     give_password(page, portal)
 
 
+def come_back(page: Page, portal: SamlPortal) -> None:
+    """Choose the identity provider, whose own session is enough: it asks for no password."""
+    with page.expect_response(lambda answer: answer.url.endswith("/finish/")):
+        page.get_by_role("link", name="Example Corp").click()
+    page.wait_for_url(f"{portal.address}/**")
+
+
 def sign_out_there(page: Page, portal: SamlPortal, idp: SimpleSamlPhp) -> None:
     """The identity provider asks the portal first, by way of the browser."""
     page.goto(f"{idp.address}saml2/idp/SingleLogoutService.php?ReturnTo={portal.address}/sign-in/?choose=1")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from tests.idp.journey import give_password, is_signed_in, sign_in, told
+from tests.idp.journey import come_back, give_password, is_signed_in, sign_in, told
 from tests.idp.portal import SamlPortal
 from tests.idp.simplesamlphp import EMAIL, TRANSIENT, SimpleSamlPhp
 
@@ -21,8 +21,7 @@ def test_a_sign_in_that_begins_there_is_refused_and_may_begin_here(
     assert not is_signed_in(page)
     assert "reason=unsolicited" in portal.last_refusal()
     page.get_by_role("link", name="Start again").click()
-    page.get_by_role("link", name="Example Corp").click()
-    page.wait_for_url(f"{portal.address}/**")
+    come_back(page, portal)
     assert is_signed_in(page)
 
 

@@ -1,6 +1,5 @@
 """Signing in at a real identity provider, and what its groups give."""
 
-import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,10 +10,12 @@ from tests.idp.conftest import NewBrowser
 from tests.idp.journey import give_password, is_signed_in, sign_in, status
 from tests.idp.portal import SamlPortal
 from tests.idp.simplesamlphp import SimpleSamlPhp
+from tests.services.portal import wait_until
 
 pytestmark = pytest.mark.idp
 
 TEAM = "/teams/research/"
+SHORT = 15  # seconds
 
 
 def test_the_first_sign_in_leads_to_the_page_that_was_asked_for(page: Page, portal: SamlPortal) -> None:
@@ -73,10 +74,10 @@ def test_a_link_instead_of_groups_leaves_those_known_before(
 
 
 def test_the_session_ends_when_the_provider_says_so(page: Page, portal: SamlPortal, idp: SimpleSamlPhp) -> None:
-    idp.set(session_seconds=5)
+    idp.set(session_seconds=SHORT)
     sign_in(page, portal, target=TEAM)
     assert status(page, TEAM) == 200
-    time.sleep(5.5)
+    wait_until(lambda: not is_signed_in(page), "the session's end", 2 * SHORT)
     assert status(page, TEAM, part=True) == 204, "and the page's script leads to the sign-in"
     page.goto(TEAM)
     assert page.url == f"{portal.address}/sign-in/?next={TEAM}"

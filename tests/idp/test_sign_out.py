@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.idp.conftest import NewBrowser
-from tests.idp.journey import is_signed_in, sign_in, sign_out_there, told
+from tests.idp.journey import come_back, is_signed_in, sign_in, sign_out_there, told
 from tests.idp.portal import SamlPortal
 from tests.idp.simplesamlphp import SimpleSamlPhp
 
@@ -16,8 +16,7 @@ def test_signing_out_says_what_lives_on_there(page: Page, portal: SamlPortal) ->
     page.locator("form[action='/sign-out/'] button").first.click()
     expect(page.locator("main")).to_contain_text("At Example Corp you are still signed in")
     assert not is_signed_in(page)
-    page.get_by_role("link", name="Example Corp").click()
-    page.wait_for_url(f"{portal.address}/**")
+    come_back(page, portal)
     assert is_signed_in(page), "without a password, as the page said"
 
 
@@ -40,6 +39,7 @@ def test_one_that_is_not_signed_ends_nothing(page: Page, portal: SamlPortal, idp
 def test_signing_out_here_and_then_there(page: Page, portal: SamlPortal, idp: SimpleSamlPhp) -> None:
     sign_in(page, portal)
     page.locator("form[action='/sign-out/'] button").first.click()
+    expect(page.locator("main")).to_contain_text("you are still signed in")
     sign_out_there(page, portal, idp)
     assert page.url == f"{portal.address}/sign-in/?choose=1", "the portal's answer lets the provider go on"
     page.get_by_role("link", name="Example Corp").click()

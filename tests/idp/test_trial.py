@@ -17,6 +17,7 @@ pytestmark = pytest.mark.idp
 def admin(page: Page) -> Page:
     page.goto("/sign-in/")
     page.locator(f"button[value={ADMIN}]").click()
+    expect(page.locator("form[action='/sign-out/']").first).to_be_attached()
     return page
 
 
