@@ -90,7 +90,7 @@ class RunningPortal:
         process = self.processes.pop(name)
         children = _children(process.pid)
         process.send_signal(number)
-        process.wait(30)
+        process.wait(60)
         for pid in children:  # a killed parent leaves its pool behind
             _kill(pid)
 
@@ -116,7 +116,7 @@ class RunningPortal:
         return session
 
 
-def wait_until(is_true: Callable[[], bool], what: str, seconds: float = 60) -> None:
+def wait_until(is_true: Callable[[], bool], what: str, seconds: float = 180) -> None:
     end = time.monotonic() + seconds
     while not is_true():
         assert time.monotonic() < end, f"{what}: not within {seconds:.0f} s"
