@@ -18,6 +18,8 @@ from tests.cluster.client import CONFLICT, NOT_FOUND, Client, Refused
 Json = dict[str, Any]
 
 SEED = 1
+STORY = datetime(2026, 10, 8, 12, 30, tzinfo=UTC)
+"""When the story that is told here begins, whatever the time is: at some minutes nobody borrows, or nobody waits."""
 BACKLOG = timedelta(minutes=45)
 BORROWER = "research"  # first, so that the others have to take their quota back
 TIMES_FASTER = 10  # jobs arrive, run and go so much faster than in the emulator
@@ -30,7 +32,7 @@ class World:
         self.client = client
         self.began = now
         self.teams = {team.name: team for team in TEAMS}
-        self.coming: Iterator[Arrival] = arrivals_after(SEED, now)
+        self.coming: Iterator[Arrival] = arrivals_after(SEED, STORY)
         self.next = next(self.coming)
 
     def set_up(self) -> None:
@@ -47,8 +49,8 @@ class World:
 
     def _backlog(self) -> list[Arrival]:
         found: list[Arrival] = []
-        for arrival in arrivals_after(SEED, self.began - BACKLOG):
-            if arrival.at > self.began:
+        for arrival in arrivals_after(SEED, STORY - BACKLOG):
+            if arrival.at > STORY:
                 return found
             found.append(arrival)
         return found
@@ -72,7 +74,7 @@ class World:
 
     def move(self, now: datetime) -> None:
         """Let arrive what is due by now, and let every job do its next step."""
-        while self.began + (self.next.at - self.began) / TIMES_FASTER <= now:
+        while self.began + (self.next.at - STORY) / TIMES_FASTER <= now:
             self._submit(self.next)
             self.next = next(self.coming)
         for found in self._workloads():
