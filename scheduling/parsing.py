@@ -37,6 +37,7 @@ from scheduling.reading import (
     read_object,
     text,
     version,
+    words,
 )
 
 __all__ = [
@@ -60,11 +61,17 @@ def parse_workload(obj: Json) -> Workload:
     return read_object(obj, _workload)
 
 
+def _labels(meta: Json) -> Mapping[str, str]:
+    labels = mapping(meta, "labels")
+    words(labels, names.JOB_UID_LABEL)  # the one that is stored by itself
+    return labels
+
+
 def _owner(meta: Json) -> Owner | None:
     references = meta.get("ownerReferences") or ()
     for reference in references:
         if reference.get("controller") or len(references) == 1:
-            return Owner(reference["kind"], reference["name"], reference["uid"])
+            return Owner(text(reference, "kind"), text(reference, "name"), text(reference, "uid"))
     return None
 
 
@@ -91,11 +98,11 @@ def _workload(meta: Json, obj: Json) -> Workload:
         resource_version=version(meta),
         created_at=parse_time(meta.get("creationTimestamp")),
         deleted_at=parse_time(meta.get("deletionTimestamp")),
-        labels=mapping(meta, "labels"),
-        queue_name=spec.get("queueName") or "",
+        labels=_labels(meta),
+        queue_name=words(spec, "queueName"),
         priority=int(spec.get("priority") or 0),
         priority_boost=_boost(annotations),
-        priority_class=class_ref.get("name") or spec.get("priorityClassName") or "",
+        priority_class=words(class_ref, "name") or words(spec, "priorityClassName"),
         active=spec.get("active") is not False,
         owner=_owner(meta),
         pod_sets=pod_sets,
@@ -126,13 +133,13 @@ def _evictions(stats: Json | None) -> tuple[Evictions, ...]:
     counters = stats.get("evictions") if stats else None
     if not counters:
         return ()
-    return tuple([Evictions(c["reason"], c.get("underlyingCause") or "", int(c["count"])) for c in counters])
+    return tuple([Evictions(text(c, "reason"), words(c, "underlyingCause"), int(c["count"])) for c in counters])
 
 
 def _checks(checks: Iterable[Json] | None) -> tuple[AdmissionCheckState, ...]:
     if not checks:
         return ()
-    return tuple([AdmissionCheckState(c["name"], c.get("state") or "", c.get("message") or "") for c in checks])
+    return tuple([AdmissionCheckState(text(c, "name"), words(c, "state"), words(c, "message")) for c in checks])
 
 
 def _pod_set(pod_set: Json) -> PodSet:
@@ -151,4 +158,5 @@ def _assignment(assignment: Json, pod_sets: Iterable[PodSet]) -> PodSetAssignmen
     if count is None:
         count = next((p.count for p in pod_sets if p.name == name), 0)
     usage = parse_resources(assignment.get("resourceUsage"))
-    return PodSetAssignment(name, mapping(assignment, "flavors"), usage, int(count))
+    flavors = mapping(assignment, "flavors")
+    return PodSetAssignment(name, {resource: text(flavors, resource) for resource in flavors}, usage, int(count))

@@ -20,7 +20,7 @@ from scheduling.objects import (
     ResourceGroup,
 )
 from scheduling.quantities import parse_milli, parse_quantity
-from scheduling.reading import EMPTY, conditions, mapping, parse_time, read_object, text, version
+from scheduling.reading import EMPTY, conditions, mapping, parse_time, read_object, text, version, words
 
 
 def parse_cluster_queue(obj: Json) -> ClusterQueue:
@@ -56,16 +56,16 @@ def parse_admission_check(obj: Json) -> AdmissionCheck:
 def _cluster_queue(meta: Json, obj: Json) -> ClusterQueue:
     spec = _current_spelling(obj.get("spec") or EMPTY)
     return ClusterQueue(
-        name=meta["name"],
-        uid=meta["uid"],
+        name=text(meta, "name"),
+        uid=text(meta, "uid"),
         resource_version=version(meta),
         created_at=parse_time(meta.get("creationTimestamp")),
         deleted_at=parse_time(meta.get("deletionTimestamp")),
-        cohort=spec.get("cohortName") or None,
+        cohort=words(spec, "cohortName") or None,
         groups=_groups(spec),
-        strategy=spec.get("queueingStrategy") or names.BEST_EFFORT_FIFO,
+        strategy=words(spec, "queueingStrategy") or names.BEST_EFFORT_FIFO,
         preemption=_preemption(spec.get("preemption") or EMPTY),
-        stop_policy=spec.get("stopPolicy") or names.STOP_NONE,
+        stop_policy=words(spec, "stopPolicy") or names.STOP_NONE,
         fair_weight=_weight(spec),
         conditions=conditions(obj.get("status") or EMPTY),
         status=_queue_status(obj.get("status") or EMPTY),
@@ -92,7 +92,7 @@ def _groups(spec: Json) -> tuple[ResourceGroup, ...]:
     return tuple(
         ResourceGroup(
             tuple(group.get("coveredResources") or ()),
-            tuple(FlavorQuotas(f["name"], _quotas(f.get("resources") or ())) for f in group.get("flavors") or ()),
+            tuple(FlavorQuotas(text(f, "name"), _quotas(f.get("resources") or ())) for f in group.get("flavors") or ()),
         )
         for group in spec.get("resourceGroups") or ()
     )
@@ -100,7 +100,7 @@ def _groups(spec: Json) -> tuple[ResourceGroup, ...]:
 
 def _quotas(resources: Iterable[Json]) -> dict[str, Quota]:
     return {
-        r["name"]: Quota(
+        text(r, "name"): Quota(
             parse_quantity(r.get("nominalQuota") or 0, r["name"]),
             _limit(r.get("borrowingLimit"), r["name"]),
             _limit(r.get("lendingLimit"), r["name"]),
@@ -153,11 +153,11 @@ def _cohort(meta: Json, obj: Json) -> Cohort:
     spec = obj.get("spec") or EMPTY
     status = obj.get("status") or EMPTY
     return Cohort(
-        name=meta["name"],
-        uid=meta["uid"],
+        name=text(meta, "name"),
+        uid=text(meta, "uid"),
         resource_version=version(meta),
         created_at=parse_time(meta.get("creationTimestamp")),
-        parent=spec.get("parentName") or None,
+        parent=words(spec, "parentName") or None,
         groups=_groups(spec),
         fair_weight=_weight(spec),
         weighted_share=(status.get("fairSharing") or EMPTY).get("weightedShare"),
@@ -168,13 +168,13 @@ def _cohort(meta: Json, obj: Json) -> Cohort:
 def _local_queue(meta: Json, obj: Json) -> LocalQueue:
     spec = obj.get("spec") or EMPTY
     return LocalQueue(
-        namespace=meta["namespace"],
-        name=meta["name"],
-        uid=meta["uid"],
+        namespace=text(meta, "namespace"),
+        name=text(meta, "name"),
+        uid=text(meta, "uid"),
         resource_version=version(meta),
         created_at=parse_time(meta.get("creationTimestamp")),
-        cluster_queue=spec.get("clusterQueue") or "",
-        stop_policy=spec.get("stopPolicy") or names.STOP_NONE,
+        cluster_queue=words(spec, "clusterQueue"),
+        stop_policy=words(spec, "stopPolicy") or names.STOP_NONE,
         conditions=conditions(obj.get("status") or EMPTY),
         spec=spec,
     )
@@ -183,21 +183,21 @@ def _local_queue(meta: Json, obj: Json) -> LocalQueue:
 def _resource_flavor(meta: Json, obj: Json) -> ResourceFlavor:
     spec = obj.get("spec") or EMPTY
     return ResourceFlavor(
-        name=meta["name"],
-        uid=meta["uid"],
+        name=text(meta, "name"),
+        uid=text(meta, "uid"),
         resource_version=version(meta),
         created_at=parse_time(meta.get("creationTimestamp")),
-        node_labels=spec.get("nodeLabels") or EMPTY,
-        topology=spec.get("topologyName") or "",
+        node_labels=mapping(spec, "nodeLabels"),
+        topology=words(spec, "topologyName"),
         spec=spec,
     )
 
 
 def _priority_class(meta: Json, obj: Json) -> PriorityClass:
-    value, description = int(obj["value"]), obj.get("description") or ""
+    value, description = int(obj["value"]), words(obj, "description")
     return PriorityClass(
-        name=meta["name"],
-        uid=meta["uid"],
+        name=text(meta, "name"),
+        uid=text(meta, "uid"),
         resource_version=version(meta),
         created_at=parse_time(meta.get("creationTimestamp")),
         value=value,
@@ -213,7 +213,7 @@ def _admission_check(meta: Json, obj: Json) -> AdmissionCheck:
         uid=text(meta, "uid"),
         resource_version=version(meta),
         created_at=parse_time(meta.get("creationTimestamp")),
-        controller=spec.get("controllerName") or "",
+        controller=words(spec, "controllerName"),
         conditions=conditions(mapping(obj, "status")),
         spec=spec,
     )

@@ -5,13 +5,14 @@ from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
 from scheduling.objects import Condition, Json
-from scheduling.quantities import BadQuantity, parse_quantity
+from scheduling.quantities import INT64_MAX, BadQuantity, parse_quantity
 
 Record = TypeVar("Record")
 
 EMPTY: Final[Mapping[str, Any]] = {}
 _TRUTH = {"True": True, "False": False}
 _LONGEST_REASON = 200
+_LONGEST_VERSION = 20
 
 UNREADABLE: Final = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError)
 """What reading an object raises whose fields are missing, or have another form or size than they should."""
@@ -67,6 +68,14 @@ def text(holder: Json, field: str) -> str:
     return text
 
 
+def words(holder: Json, field: str) -> str:
+    """A text that may be missing: it is empty then. Raises TypeError for what is none."""
+    found: Any = holder.get(field) or ""
+    if not isinstance(found, str):
+        raise TypeError(f"{field} is {type(found).__name__}")
+    return found
+
+
 def mapping(holder: Json, field: str) -> Mapping[str, Any]:
     mapping = holder.get(field) or EMPTY
     if not isinstance(mapping, dict):
@@ -75,7 +84,11 @@ def mapping(holder: Json, field: str) -> Mapping[str, Any]:
 
 
 def version(meta: Json) -> int:
-    return int(meta.get("resourceVersion") or 0)
+    """Raises OverflowError for one that no API server gives: they count in 64 bits."""
+    found = int(meta.get("resourceVersion") or 0)
+    if found > INT64_MAX:
+        raise OverflowError(f"resourceVersion {str(found)[:_LONGEST_VERSION]}… is beyond 64 bits")
+    return found
 
 
 def conditions(status: Json) -> dict[str, Condition]:
@@ -83,8 +96,8 @@ def conditions(status: Json) -> dict[str, Condition]:
         c["type"]: Condition(
             c["type"],
             _TRUTH.get(c["status"]),
-            c.get("reason") or "",
-            c.get("message") or "",
+            words(c, "reason"),
+            words(c, "message"),
             parse_time(c.get("lastTransitionTime")),
         )
         for c in status.get("conditions") or ()

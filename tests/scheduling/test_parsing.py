@@ -198,3 +198,24 @@ def test_other_kinds_are_read():
     assert parse_priority_class({"metadata": meta("high"), "value": 100}).value == 100
     assert local_queue("ns", "lq", "a").stop_policy == "None"
     assert parse_cohort(cohort_json("c", gpus(2), parent="root")).parent == "root"
+
+
+@pytest.mark.parametrize("odd", [5, 2**70, [1], {"odd": 1}, True])
+def test_a_field_of_a_queue_that_is_no_text_is_named(odd):
+    for field in ("cohortName", "stopPolicy", "queueingStrategy"):
+        with pytest.raises(MalformedObject, match=f"{field} is {type(odd).__name__}"):
+            parse_cluster_queue(queue_json("a", gpus(4), **{field: odd}))
+    with pytest.raises(MalformedObject, match="name is"):
+        parse_cluster_queue({"metadata": meta("a") | {"name": odd}, "spec": {}})
+    flavored, measured = gpus(4), gpus(4)
+    flavored[0]["flavors"][0]["name"] = odd
+    measured[0]["flavors"][0]["resources"][0]["name"] = odd
+    for resource_groups in (flavored, measured):
+        with pytest.raises(MalformedObject):
+            parse_cohort(cohort_json("c", resource_groups))
+
+
+def test_a_version_beyond_64_bits_is_none():
+    assert parse_cluster_queue({"metadata": meta("a") | {"resourceVersion": str(2**63 - 1)}, "spec": {}})
+    with pytest.raises(MalformedObject, match="beyond 64 bits"):
+        parse_cluster_queue({"metadata": meta("a") | {"resourceVersion": str(2**63)}, "spec": {}})

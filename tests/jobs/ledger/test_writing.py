@@ -1,5 +1,8 @@
+import copy
 import re
+from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -9,6 +12,9 @@ from jobs.ledger.writing import Vanished, write_workloads
 from jobs.models import Span, SpanUsage, Workload
 from jobs.states import JobState
 from portal.write_path import BATCH
+from scheduling import objects
+from scheduling.names import JOB_UID_LABEL
+from scheduling.parsing import MalformedObject, parse_workload
 from tests.stories import KEY, START, Job, minute
 from tests.worlds import World, ledger
 
@@ -171,6 +177,43 @@ def test_a_malformed_quantity_is_named_and_the_others_are_stored(world: World) -
     assert world.see(good[0], bad, good[1]) == 2
     assert world.problems == ["Workload hyperpod-ns-research/pytorchjob-bad: 'many' is not a quantity"]
     assert set(Workload.objects.values_list("uid", flat=True)) == {job.uid for job in good}
+
+
+def places(of: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to each value within an object."""
+    if path:
+        yield path
+    for key, value in of.items() if isinstance(of, dict) else enumerate(of) if isinstance(of, list) else ():
+        yield from places(value, (*path, key))
+
+
+def misshapen(job: Job, odd: object) -> Iterator[objects.Workload]:
+    """The job with an odd value in each of its places, as far as it can be read then."""
+    for number, path in enumerate(places(job.json)):
+        obj = copy.deepcopy(job.json)
+        obj["metadata"]["uid"] = f"{job.uid}-{number}"
+        holder = obj
+        for key in path[:-1]:
+            holder = holder[key]
+        holder[path[-1]] = odd
+        try:
+            yield parse_workload(obj)
+        except MalformedObject:
+            continue
+
+
+@pytest.mark.parametrize("odd", [None, 5, -1, 2**70, 1.5, True, "odd", [], ["odd"], [None], {}, {"odd": 5}], ids=repr)
+def test_whatever_one_field_holds_the_others_are_stored(world: World, odd: object) -> None:
+    """Also what the cluster's own schema forbids."""
+    evicted, past = Job("evicted", gpus=2).admit(0).evict(2).release(3).admit(4).evict(5), Job("past").admit(0).evict(1)
+    for job in (evicted, past.release(2)):
+        job.obj["metadata"]["labels"] = {JOB_UID_LABEL: "uid-of-job"}
+    found = [*misshapen(evicted, odd), *misshapen(past, odd)]
+    assert found
+    first, last = Job("first").waits("no room"), Job("last").admit(0)
+    written = world.see(first, *found, last, now=minute(9), last_seen=minute(0))
+    assert written == 2 + len(found) - len(world.problems)
+    assert [world.row(job).state for job in (first, last)] == [JobState.QUEUED, JobState.RUNNING]
 
 
 def test_a_record_that_no_column_holds_is_named_and_the_others_are_stored(world: World) -> None:
