@@ -12,6 +12,7 @@ from notices.models import Habits, Notice
 from notices.outbox import notice, post
 from notices.recipients import Audience, audience_of
 from teams.models import Cluster, NamespaceBinding, Team
+from teams.roles import read_roles
 
 _HOUR: Final = 3600
 
@@ -19,8 +20,8 @@ _HOUR: Final = 3600
 def tell_beyond(now: datetime) -> None:
     """Once for each wait, and once for each week, team and cluster. Run twice it changes nothing."""
     limited = Habits.objects.exclude(wait_hours=None, loss_gpu_hours=None).filter(user__archived_at__isnull=True)
-    for habits in limited:
-        teams = Team.objects.active().filter(memberships__user=habits.user_id)
+    for habits in limited.select_related("user"):
+        teams = Team.objects.active().filter(pk__in=read_roles(habits.user).teams)
         followed = {team.pk: team for team in teams.exclude(unfollowed__user=habits.user_id)}
         if habits.wait_hours is not None:
             post(_waiting(habits.user_id, habits.wait_hours, set(teams.values_list("pk", flat=True)), now))

@@ -11,6 +11,8 @@ from notices.kinds import Kind
 from notices.models import Habits, Notice, Receipt, Unfollowed
 from notices.recipients import address
 from scheduling import names
+from teams.permissions import TeamRole
+from tests.notices.test_recipients import in_group
 from tests.people import People
 from tests.stories import Job, minute
 from tests.worlds import World
@@ -105,3 +107,17 @@ def test_without_limits_nobody_is_told(shared: World, people: People) -> None:
     limit(people.member)
     shared.see(Job("waits").waits("no room"))
     assert told(100 * DAY, Kind.WAITS_LONG) == []
+
+
+def test_who_is_of_the_team_by_a_group_of_an_identity_provider_is_told_too(shared: World, people: People) -> None:
+    limit(people.stranger, wait_hours=1, loss_gpu_hours=1)
+    shared.see(Job("waits").waits("no room"))
+    shared.see(job := Job("lost", gpus=8).admit(0), now=minute(1))
+    shared.see(job.evict(DAY), now=minute(DAY))
+    assert told(DAY, Kind.WAITS_LONG) == told(DAY, Kind.TEAM_LOSS) == []
+    membership = in_group(people.stranger, TeamRole.MEMBER, people.research)
+    assert told(DAY, Kind.WAITS_LONG) == [("stranger", "waits")]
+    assert told(DAY, Kind.TEAM_LOSS) == [("stranger", "Research")]
+    membership.delete()
+    shared.see(Job("later", created=DAY).waits("no room", at=DAY), now=minute(DAY))
+    assert told(DAY + 2 * HOURS, Kind.WAITS_LONG) == [("stranger", "waits")]
