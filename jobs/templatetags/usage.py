@@ -9,7 +9,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from jobs.rules.lost_work import Total
-from jobs.usage.chart import Bucket, Period, Stretch
+from jobs.usage.chart import Bucket
+from jobs.usage.stretches import Period, Stretch
 from jobs.words.amounts import tenths
 from scheduling.hour_rows import HOUR
 from scheduling.names import is_idle_queue

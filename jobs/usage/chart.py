@@ -3,37 +3,20 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import chain
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, TextChoices, Value, When
-from django.utils.translation import gettext_lazy as _
+from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
 
-from jobs.ledger.late import HOUR, hour_of
+from jobs.ledger.late import hour_of
 from jobs.ledger.wide_sums import halves, whole
-from jobs.lists.months import month_after, month_of
 from jobs.models import ClosedHours, PendingHour, QueueHour, TeamHour
 from jobs.queues.team_now import is_shared
+from jobs.usage.stretches import Stretch, edges_of
 from scheduling.hour_rows import micros
 from teams.models import Cluster, NamespaceBinding, Team
 from teams.queues import current_queues
-
-
-class Period(TextChoices):
-    DAY = "day", _("Day")
-    WEEK = "week", _("Week")
-    MONTH = "month", _("30 days")
-    YEAR = "year", _("13 months")
-
-
-Stretch: TypeAlias = Period | datetime
-"""A period up to now, or a calendar month by its first moment, UTC."""
-
-_STEPS: Final = {Period.DAY: (1, 24), Period.WEEK: (3, 56), Period.MONTH: (24, 30)}
-"""Hours of a bucket, and how many buckets; the longest period goes by calendar months, and a month by days."""
-MONTHS: Final = 13
-_DAY: Final = timedelta(days=1)
 
 
 @dataclass(slots=True)
@@ -106,11 +89,6 @@ _OF_TEAM: Final = ("own", "borrowed", "lost_low", "lost_expected", "lost_high", 
 _OF_QUEUE: Final = ("guaranteed", "lent_low", "lent_high", "unknown")
 
 
-def read_stretch(asked: str) -> Stretch:
-    """What an address asks for; a week if it is nothing that can be shown."""
-    return Period(asked) if asked in Period else month_of(asked) or Period.WEEK
-
-
 def usage_of(team: Team, stretch: Stretch) -> list[ClusterUsage]:
     """In each cluster where the team has namespaces."""
     bound = NamespaceBinding.objects.current().filter(team=team, cluster__archived_at__isnull=True)
@@ -134,22 +112,6 @@ def _in_cluster(team: Team, cluster: Cluster, namespaces: set[str], stretch: Str
     ]
     is_seen = edges[0] < closed.until and closed.begun_at < edges[-1]
     return ClusterUsage(cluster, closed.until, usages, is_seen)
-
-
-def edges_of(stretch: Stretch, until: datetime) -> list[datetime]:
-    """Where the buckets begin, and where the last one ends; of a month no day that begins after `until`, but one."""
-    if isinstance(stretch, datetime):
-        days = max(1, -((stretch - min(month_after(stretch), until)) // _DAY))
-        return [stretch + number * _DAY for number in range(days + 1)]
-    if stretch == Period.YEAR:
-        last = until - timedelta(microseconds=1)
-        months = [last.year * 12 + last.month - 1 + number for number in range(1 - MONTHS, 2)]
-        return [hour_of(until).replace(year=month // 12, month=month % 12 + 1, day=1, hour=0) for month in months]
-    hours, count = _STEPS[stretch]
-    midnight = until.replace(hour=0)
-    steps = -((midnight - until) // (hours * HOUR))
-    end = midnight + steps * hours * HOUR
-    return [end - number * hours * HOUR for number in range(count, -1, -1)]
 
 
 class HourSums:

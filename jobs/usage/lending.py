@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from jobs.models import ClosedHours, QueueHour, QueueNow, TeamHour
 from jobs.queues.platform_now import teams_feeding
-from jobs.usage.chart import Bucket, HourSums, Period, edges_of
+from jobs.usage.chart import Bucket, HourSums
+from jobs.usage.stretches import Stretch, edges_of
 from scheduling import names
 from teams.models import Cluster, Team
 from teams.queues import current_queues
@@ -75,18 +76,20 @@ class ClusterLending:
     trees: list[LendingTree]
 
 
-def lending_of(cluster: Cluster, period: Period) -> ClusterLending:
+def lending_of(cluster: Cluster, stretch: Stretch) -> ClusterLending:
     """Of one cluster, read with its `closed_hours`."""
     closed: ClosedHours | None = getattr(cluster, "closed_hours", None)
     if closed is not None and closed.until <= closed.begun_at:
         closed = None
-    edges = edges_of(period, closed.until) if closed else []
+    edges = edges_of(stretch, closed.until) if closed else []
     sums = HourSums(cluster, closed, [edges[0], edges[-1]]) if closed else None
     lines, roots = _now(cluster)
     if sums:
         _add_hours(lines, sums)
     trees = _trees(lines.values(), roots)
-    return ClusterLending(cluster, edges[0] if closed else None, closed.until if closed else None, trees)
+    if closed is None:
+        return ClusterLending(cluster, None, None, trees)
+    return ClusterLending(cluster, edges[0], max(edges[0], min(closed.until, edges[-1])), trees)
 
 
 def _now(cluster: Cluster) -> tuple[dict[Key, Line], Mapping[str, str]]:

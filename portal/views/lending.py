@@ -5,8 +5,8 @@ from django.views.decorators.http import require_safe
 
 from accounts.requests import Request
 from jobs.sync.sources import SOURCES
-from jobs.usage.chart import Period
 from jobs.usage.lending import lending_of
+from jobs.usage.stretches import Period, months_to_choose, read_stretch, stretch_text
 from portal.live import live, render_live
 from portal.views.overview import active_clusters
 from teams.access import require_platform_permission
@@ -20,13 +20,16 @@ _PERIODS = (Period.DAY, Period.WEEK, Period.MONTH)
 @live(SOURCES, active_clusters, renew_seconds=300)
 def lending(request: Request) -> HttpResponse:
     require_platform_permission(request, Permission.SEE_PLATFORM)
-    asked = request.GET.get("period", "")
-    period = Period(asked) if asked in _PERIODS else Period.WEEK
+    stretch = read_stretch(request.GET.get("period", ""))
+    if stretch == Period.YEAR:
+        stretch = Period.WEEK
     clusters = list(Cluster.objects.active().select_related("closed_hours"))
     context = {
-        "period": period,
+        "stretch": stretch,
+        "asked": stretch_text(stretch),
         "periods": _PERIODS,
-        "sections": [lending_of(cluster, period) for cluster in clusters],
+        "months": months_to_choose(stretch, request.facts.now),
+        "sections": [lending_of(cluster, stretch) for cluster in clusters],
         "clusters_shown": request.facts.told(clusters),
     }
     return render_live(request, "portal/lending.html", context)

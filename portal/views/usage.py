@@ -1,7 +1,5 @@
 """A team's use of GPUs over time, as charts, as the tables that they are drawn from, and as CSV."""
 
-from datetime import datetime
-
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -11,9 +9,9 @@ from django.views.decorators.http import require_safe
 from accounts.models import Scope
 from accounts.requests import Request
 from accounts.tokens import answers_tokens
-from jobs.lists.months import latest_months
-from jobs.usage.chart import MONTHS, Period, Stretch, read_stretch, usage_of
+from jobs.usage.chart import usage_of
 from jobs.usage.csv import csv_lines
+from jobs.usage.stretches import Period, Stretch, months_to_choose, read_stretch, stretch_text
 from portal.web import csv_file
 from teams.access import get_team_or_404
 
@@ -25,11 +23,11 @@ def team_usage(request: Request, slug: str) -> HttpResponse:
     context = {
         "team": team,
         "stretch": stretch,
-        "asked": _text(stretch),
+        "asked": stretch_text(stretch),
         "periods": list(Period),
-        "months": _months(stretch),
+        "months": months_to_choose(stretch, timezone.now()),
         "sections": usage_of(team, stretch),
-        "csv_url": f"{reverse('team-usage-csv', args=[slug])}?period={_text(stretch)}",
+        "csv_url": f"{reverse('team-usage-csv', args=[slug])}?period={stretch_text(stretch)}",
     }
     return render(request, "portal/usage.html", context)
 
@@ -40,20 +38,8 @@ def team_usage_csv(request: Request, slug: str) -> HttpResponseBase:
     """What the page of the same address shows."""
     team = get_team_or_404(request, slug)
     stretch = _stretch(request)
-    return csv_file(csv_lines(usage_of(team, stretch)), f"{slug}-usage-{_text(stretch)}.csv")
-
-
-def _months(stretch: Stretch) -> list[tuple[str, str]]:
-    """To choose from: the latest, and the one that is shown."""
-    found = latest_months(timezone.now(), MONTHS)
-    text = _text(stretch)
-    return found if text in dict(found) or not isinstance(stretch, datetime) else [*found, (text, text)]
+    return csv_file(csv_lines(usage_of(team, stretch)), f"{slug}-usage-{stretch_text(stretch)}.csv")
 
 
 def _stretch(request: Request) -> Stretch:
     return read_stretch(request.GET.get("period", ""))
-
-
-def _text(stretch: Stretch) -> str:
-    """As addresses tell it."""
-    return f"{stretch:%Y-%m}" if isinstance(stretch, datetime) else stretch.value

@@ -64,6 +64,19 @@ def test_who_borrowed_is_named_where_it_is_not_the_only_team(lent: World, people
     assert "Vision vision-queue 0 20 Vision 18 no team 2" in text(people)
 
 
+def test_a_calendar_month(lent: World, people: People) -> None:
+    found = text(people, "?period=2026-10")
+    assert "GPU-hours from 2026-10-01 00:00 to 2026-10-08 14:00 UTC." in found
+    assert "12 GPU-hours borrowed" in found
+    page = visit(people.finops, URL + "?period=2026-10").text
+    assert '<option value="2026-10" selected>October 2026</option>' in page
+
+
+@pytest.mark.parametrize("month", ["2020-02", "2999-12"])
+def test_of_a_month_that_nobody_saw_nothing_is_known(lent: World, people: People, month: str) -> None:
+    assert "Research research-queue not seen not seen" in text(people, f"?period={month}")
+
+
 @pytest.mark.parametrize("query", ["", "?period=", "?period=year", "?period=century"])
 def test_a_week_is_shown_unless_something_else_is_asked_for(lent: World, people: People, query: str) -> None:
     assert '<a href="?period=week" aria-current="true">' in visit(people.finops, URL + query).text

@@ -1,14 +1,15 @@
 """Hours added up to buckets."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from jobs.models import PendingHour, QueueHour
-from jobs.usage.chart import Bucket, Period, Stretch, Usage, edges_of, read_stretch, usage_of
+from jobs.usage.chart import Bucket, Usage, usage_of
 from jobs.usage.hours import close_hours
+from jobs.usage.stretches import Period, Stretch, read_stretch
 from scheduling.hour_rows import HOUR as MICROS
 from teams.models import SpecVersion
 from tests.people import People
@@ -37,42 +38,6 @@ def bucket(usage: Usage, start: datetime) -> Bucket:
     return next(each for each in usage.buckets if each.start == start)
 
 
-@pytest.mark.parametrize(
-    ("period", "first", "last", "count"),
-    [
-        (Period.DAY, "2026-10-07T15:00", "2026-10-08T15:00", 24),
-        (Period.WEEK, "2026-10-01T15:00", "2026-10-08T15:00", 56),
-        (Period.MONTH, "2026-09-09T00:00", "2026-10-09T00:00", 30),
-        (Period.YEAR, "2025-10-01T00:00", "2026-11-01T00:00", 13),
-    ],
-)
-def test_buckets_end_with_the_one_that_goes_on(period: Period, first: str, last: str, count: int) -> None:
-    edges = edges_of(period, at("2026-10-08T15:00"))
-    assert (edges[0], edges[-1], len(edges)) == (at(first), at(last), count + 1)
-
-
-@pytest.mark.parametrize(
-    ("month", "until", "last", "days"),
-    [
-        ("2026-09", "2026-10-08T15:00", "2026-10-01T00:00", 30),
-        ("2026-10", "2026-10-08T15:00", "2026-10-09T00:00", 8),
-        ("2026-10", "2026-10-08T00:00", "2026-10-08T00:00", 7),
-        ("2026-10", "2026-11-01T00:00", "2026-11-01T00:00", 31),
-        ("2028-02", "2030-01-01T00:00", "2028-03-01T00:00", 29),
-        ("2026-12", "2026-10-08T15:00", "2026-12-02T00:00", 1),
-        ("2026-10", "2026-10-01T00:00", "2026-10-02T00:00", 1),
-    ],
-)
-def test_a_month_goes_by_its_days_up_to_the_one_that_goes_on(month: str, until: str, last: str, days: int) -> None:
-    edges = edges_of(read_stretch(month), at(until))
-    assert (edges[0], edges[-1], len(edges)) == (at(f"{month}-01"), at(last), days + 1)
-
-
-@pytest.mark.parametrize("asked", ["", "2026-13", "2026-00", "2026-1", "1999-10", "2026-10-08", "10-2026", "century"])
-def test_what_is_no_period_is_a_week(asked: str) -> None:
-    assert read_stretch(asked) == Period.WEEK
-
-
 def test_months_add_up_to_what_the_year_tells_of_them(shared: World, people: People) -> None:
     shared.see(Job("runs", gpus=14).admit(0))
     close(shared, 24 * 25)
@@ -82,13 +47,6 @@ def test_months_add_up_to_what_the_year_tells_of_them(shared: World, people: Peo
         sums = (whole.own, whole.borrowed, whole.guaranteed, whole.counted, whole.unknown)
         assert sums == (told.own, told.borrowed, told.guaranteed, told.counted, told.unknown)
         assert whole.own > 0
-
-
-def test_a_whole_day_or_month_ends_with_itself() -> None:
-    midnight = at("2026-11-01T00:00")
-    assert edges_of(Period.MONTH, midnight)[-1] == midnight
-    assert edges_of(Period.YEAR, midnight)[-1] == midnight
-    assert edges_of(Period.WEEK, at("2026-10-08T16:00"))[-1] == at("2026-10-08T18:00")
 
 
 def test_a_team_sees_its_part_and_what_its_queue_lent(shared: World, people: People) -> None:
@@ -173,12 +131,6 @@ def test_many_hours_cost_as_many_queries_as_few(shared: World, people: People) -
             usage_of(people.research, Period.MONTH)
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 4
-
-
-def test_days_of_a_bucket_are_those_of_utc() -> None:
-    edges = edges_of(Period.MONTH, at("2026-10-08T01:00"))
-    assert {edge.hour for edge in edges} == {0}
-    assert edges[-1] - edges[-2] == timedelta(days=1)
 
 
 def test_absurd_amounts_are_added_up_too(shared: World, people: People) -> None:

@@ -5,9 +5,10 @@ import io
 
 import pytest
 
-from jobs.usage.chart import Period, read_stretch, usage_of
+from jobs.usage.chart import usage_of
 from jobs.usage.csv import HEADER, csv_lines
 from jobs.usage.hours import close_hours
+from jobs.usage.stretches import Period, read_stretch
 from portal.models import Gap
 from scheduling.names import PODS_READY_TIMEOUT
 from tests.jobs.usage.test_lost_facts import saving

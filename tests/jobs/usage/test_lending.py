@@ -1,10 +1,10 @@
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jobs.usage.chart import Period
 from jobs.usage.hours import close_hours
 from jobs.usage.lending import Line, lending_of
+from jobs.usage.stretches import Period, Stretch, read_stretch
 from portal.models import Gap
 from scheduling.hour_rows import HOUR
 from teams.models import Cluster, NamespaceBinding
@@ -19,13 +19,13 @@ def close(world: World, hours: int) -> None:
     close_hours(world.cluster, minute(hours * 60 + 5))
 
 
-def lines(period: Period = Period.DAY) -> list[tuple[str | None, Line]]:
+def lines(period: Stretch = Period.DAY) -> list[tuple[str | None, Line]]:
     """In order, each with its root."""
     found = lending_of(Cluster.objects.select_related("closed_hours").get(), period)
     return [(tree.root, line) for tree in found.trees for gpu in tree.gpu_types for line in gpu.lines]
 
 
-def sums(period: Period = Period.DAY) -> dict[str, tuple[int, int, int]]:
+def sums(period: Stretch = Period.DAY) -> dict[str, tuple[int, int, int]]:
     """Lent at least and at most, and borrowed, by ClusterQueue."""
     hours = {line.key.cluster_queue: line.hours for _, line in lines(period)}
     return {name: (each.lent_low, each.lent_high, each.borrowed) for name, each in hours.items() if each}
@@ -47,6 +47,29 @@ def test_what_one_lends_another_borrows(lent: World) -> None:
     assert first.now is not None
     assert second.now is not None
     assert (first.now.lent_low, first.now.lent_high, second.now.borrowed) == (4, 4, 4)
+
+
+def test_months_add_up_to_all_that_was_lent(lent: World) -> None:
+    close(lent, 24 * 30)
+    months = [sums(read_stretch(month))["research-queue"] for month in ("2026-10", "2026-11")]
+    assert all(low > 0 for low, _, _ in months)
+    assert sum(low for low, _, _ in months) == (24 * 30 * 4 - 1) * HOUR
+
+
+@pytest.mark.parametrize(
+    ("month", "start", "until"),
+    [
+        ("2026-10", "2026-10-01", "2026-11-01"),
+        ("2026-11", "2026-11-01", "2026-11-07T12"),
+        ("2026-12", "2026-12-01", "2026-12-01"),
+    ],
+)
+def test_of_a_month_the_hours_that_are_over(lent: World, month: str, start: str, until: str) -> None:
+    close(lent, 24 * 30)
+    found = lending_of(Cluster.objects.select_related("closed_hours").get(), read_stretch(month))
+    assert (found.start, found.until) == tuple(
+        datetime.fromisoformat(each).replace(tzinfo=UTC) for each in (start, until)
+    )
 
 
 def test_of_two_that_could_have_lent_neither_did_for_certain(lent: World) -> None:
