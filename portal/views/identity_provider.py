@@ -10,6 +10,7 @@ from accounts.models import IdentityProvider
 from accounts.requests import Request
 from accounts.saml.config import facts_of, our_address
 from accounts.saml.forms import ConnectForm, ProviderForm
+from accounts.saml.fresh import fresh_sign_in, is_fresh, way_to_fresh
 from accounts.saml.metadata import Facts
 from accounts.saml.refusals import Refused
 from portal.views.identity import endings, shown
@@ -29,8 +30,9 @@ def identity_connect(request: Request) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@fresh_sign_in("identity-provider")
 def identity_provider(request: Request, slug: str) -> HttpResponse:
-    """The other steps."""
+    """The other steps. Whoever gives another certificate decides who everybody is."""
     require_platform_permission(request, Permission.SET_UP)
     provider = get_object_or_404(IdentityProvider, slug=slug)
     form = ProviderForm(provider, request.POST if request.method == "POST" else None)
@@ -43,6 +45,7 @@ def identity_provider(request: Request, slug: str) -> HttpResponse:
         "each": shown(provider, now),
         "facts": _facts(provider),
         "form": form,
+        "anew": "" if is_fresh(request, now) else way_to_fresh(request, "identity-provider", slug=slug),
         "credentials": endings(provider.scim_credentials.kept(), now),
         "ours": {view: our_address(f"saml-{view}", slug) for view in ("metadata", "acs", "login", "logout")},
         "last_trial": provider.trials.filter(user=request.user, ended_at__isnull=False).order_by("-begun_at").first(),

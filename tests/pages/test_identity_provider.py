@@ -1,6 +1,7 @@
 """Connecting an identity provider, step by step."""
 
 import re
+from urllib.parse import quote
 
 import pytest
 from celery import current_app
@@ -13,7 +14,8 @@ from accounts.claims import ENTRA_GROUPS
 from accounts.models import IdentityProvider, SignInTrial
 from portal.models import AuditEvent
 from tests.accounts.saml.conftest import NOW, _noon, corp, keys  # noqa: F401
-from tests.accounts.saml.idp import Idp, metadata
+from tests.accounts.saml.idp import Idp, key_pair, metadata
+from tests.accounts.saml.journey import signed_in
 from tests.pages.reading import words
 from tests.people import People
 
@@ -159,6 +161,21 @@ def test_a_change_makes_former_trials_count_no_more(admin: Client, people: Peopl
     admin.post(PAGE, {**SETTINGS, "groups_attribute": "memberOf"})
     assert not SignInTrial.objects.exists()
     assert events() == ["identity_provider.set"]
+
+
+def test_who_signed_in_long_ago_does_so_anew_before_its_key_is_another(admin: Client, corp: Idp) -> None:  # noqa: F811
+    """Else whoever finds a browser open would give it a certificate of their own, and be everybody from then on."""
+    pasted = {**SETTINGS, "metadata": metadata(corp.entity_id, [key_pair(NOW)[1]], "https://corp.example.org/sso")}
+    signed_in(admin, minutes_ago=16)
+    answer = admin.get(PAGE)
+    assert (words(answer).count("Sign in anew"), 'name="metadata"' in answer.text) == (1, False)
+    answer = admin.post(PAGE, pasted)
+    assert answer.url == f"/saml/corp/login/?anew=1&next={quote(PAGE, safe='')}"
+    assert IdentityProvider.objects.get().metadata == corp.row.metadata
+    signed_in(admin, minutes_ago=14)
+    assert 'name="metadata"' in admin.get(PAGE).text
+    assert admin.post(PAGE, pasted).url == PAGE
+    assert IdentityProvider.objects.get().metadata == pasted["metadata"]
 
 
 def test_it_is_switched_off_by_a_button_alone(admin: Client, corp: Idp) -> None:  # noqa: F811

@@ -10,11 +10,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import IdentityProvider, ScimCredential
-from accounts.saml.adapter import SESSION_KEY
 from accounts.scim.credentials import make_credential
 from portal.models import AuditEvent
 from tests.accounts.saml.conftest import NOW, _noon, corp, keys  # noqa: F401
 from tests.accounts.saml.idp import Idp
+from tests.accounts.saml.journey import signed_in
 from tests.accounts.scim.client import Scim
 from tests.pages.reading import words
 from tests.people import People
@@ -29,14 +29,6 @@ WRITE = ScimCredential.Scope.WRITE
 def admin(people: People, client: Client) -> Client:
     client.force_login(people.platform_admin)
     return client
-
-
-def signed_in(client: Client, minutes_ago: int) -> None:
-    """By the provider, which asked for credentials so long ago."""
-    session = client.session
-    told = (NOW - timedelta(minutes=minutes_ago)).isoformat()
-    session[SESSION_KEY] = {"provider": "corp", "authenticated_at": told}
-    session.save()
 
 
 def made(idp: Idp, days: int = 30, ago: timedelta = timedelta()) -> ScimCredential:

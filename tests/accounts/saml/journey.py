@@ -1,11 +1,14 @@
 """The way of a browser through a sign-in."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.sessions.models import Session
 from django.test import Client
 from django.urls import reverse
 
+from accounts.saml.adapter import SESSION_KEY
+from tests.accounts.saml.conftest import NOW
 from tests.accounts.saml.idp import Idp, request_id, sent
 
 
@@ -30,6 +33,14 @@ def arrive(client: Client, idp: Idp, document: Any) -> Any:
 
 def sign_in(client: Client, idp: Idp, next_url: str = "", **said: Any) -> Any:
     return arrive(client, idp, idp.signed(idp.response(begin(client, idp, next_url), **said)))
+
+
+def signed_in(client: Client, minutes_ago: int) -> None:
+    """The person of this session by corp, which asked them for credentials so long ago."""
+    session = client.session
+    told = (NOW - timedelta(minutes=minutes_ago)).isoformat()
+    session[SESSION_KEY] = {"provider": "corp", "authenticated_at": told}
+    session.save()
 
 
 def people_in_sessions() -> list[str]:
