@@ -45,6 +45,11 @@ class SumBy(TextChoices):
     WEEK = "week", _("Week")
     MONTH = "month", _("Month")
 
+    @property
+    def is_of_time(self) -> bool:
+        """Then it is UTC's, whatever the reader's zone is."""
+        return self in (SumBy.WEEK, SumBy.MONTH)
+
 
 @dataclass(frozen=True, slots=True)
 class EvictionFilter(ListAddress):

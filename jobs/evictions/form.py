@@ -18,8 +18,9 @@ _MONTHS = 13
 def choices_of(wanted: EvictionFilter, options: Options, reach: Reach, now: datetime) -> list[Choice]:
     """Of clusters and teams only where there are several."""
     other = (NONE, gettext("another team, or unknown"))
+    months = [(value, f"{name} (UTC)") for value, name in latest_months(now, _MONTHS)]
     found = {
-        "time": (gettext("Time"), [*((age.value, str(age.label)) for age in Age), *latest_months(now, _MONTHS)]),
+        "time": (gettext("Time"), [*((age.value, str(age.label)) for age in Age), *months]),
         "reason": (gettext("Reason"), [(reason, reason_label(reason)) for reason in options.reasons]),
         "by": (gettext("Taken by"), [*options.teams, other]),
         "priority": (gettext("Priority class"), [(NONE, gettext("none")), *named(options.priority_classes)]),

@@ -61,7 +61,6 @@ _PARTS: Final = """
         SUM(CAST(part.value ->> 3 AS bigint)), SUM(CAST(part.value ->> 4 AS bigint))
     FROM ({found}) AS found, {each}(found.by_flavor) AS part GROUP BY part.key
 """
-_IN_TIME: Final = (SumBy.WEEK, SumBy.MONTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ def sums(found: Evictions, by: SumBy, sight: Sight, owners: Owners) -> tuple[lis
 
 
 def _in_order(lines: Iterable[Line], by: SumBy) -> list[Line]:
-    if by in _IN_TIME:
+    if by.is_of_time:
         return sorted(lines, key=lambda line: line.label, reverse=True)
     return sorted(lines, key=lambda line: (-line.lost.expected, line.label))
 

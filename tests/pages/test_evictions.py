@@ -218,6 +218,16 @@ def test_losses_are_added_up_by_many_things(past: World, people: People, by: str
     assert [row.rsplit(" ", 2)[0] for row in shown] == found
 
 
+def test_weeks_and_months_are_said_to_be_of_utc(past: World, people: People) -> None:
+    """The times of the rows are in the reader's zone."""
+    people.member.time_zone = "America/Sao_Paulo"
+    people.member.save()
+    assert ">October 2026 (UTC)</option>" in visit(people.member, HISTORY).text
+    assert "Week from Monday on, UTC Week" in words(visit(people.member, f"{HISTORY}?sums=week"))
+    assert "Month UTC Month" in words(visit(people.member, f"{HISTORY}?sums=month"))
+    assert "Queue Queue Evictions" in words(visit(people.member, f"{HISTORY}?sums=queue"))
+
+
 def test_the_story_of_one_eviction(past: World, people: People) -> None:
     text = page_of("big", people.member)
     assert "It ran on borrowed quota, and the lender took it back." in text
