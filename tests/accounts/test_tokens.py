@@ -1,5 +1,6 @@
 """What a personal token opens, what it never opens, and what stays of its use."""
 
+from base64 import b64encode
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,7 +13,8 @@ from django.db import OperationalError, connection
 from django.test import Client
 
 from accounts.actions import end_access, end_token, make_token
-from accounts.models import ApiToken, RequestCount, Scope, User
+from accounts.models import ApiToken, IdentityProvider, RequestCount, ScimCredential, Scope, User
+from accounts.scim.credentials import make_credential
 from portal.models import AuditEvent
 from tests.people import People
 from tests.worlds import World
@@ -139,6 +141,28 @@ def test_a_token_never_writes_even_without_a_check_of_forms(people: People) -> N
 def test_the_head_alone_may_be_asked_for(people: People) -> None:
     headers = {"Authorization": f"Bearer {made(people.member)}"}
     assert Client().head(CSV, headers=headers).status_code == 200
+
+
+def test_a_token_elsewhere_than_in_its_header_is_none(people: People) -> None:
+    secret = made(people.member)
+    basic = b64encode(f"member:{secret}".encode()).decode()
+    headers = ({"Authorization": f"Basic {basic}"}, {"X-Api-Key": secret}, {"Authorization": secret})
+    shown = [Client().get(CSV, headers=each) for each in headers]
+    shown += [Client().get(CSV, {name: secret}) for name in ("token", "access_token")]
+    client = Client()
+    client.cookies[settings.SESSION_COOKIE_NAME] = secret
+    assert {each.url.partition("?")[0] for each in (*shown, client.get(CSV))} == {"/sign-in/"}
+
+
+def test_tokens_and_secrets_of_scim_do_not_stand_in_for_each_other(people: People) -> None:
+    provider = IdentityProvider.objects.create(
+        slug="corp", groups_attribute="groups", signs_response=True, enabled=True
+    )
+    scope, valid = ScimCredential.Scope.WRITE, timedelta(days=9)
+    _, secret = make_credential(provider=provider, scope=scope, valid=valid, by="root", now=NOW)
+    assert wrong(ask(secret))
+    assert ask(secret, "/scim/v2/Users").status_code == 200
+    assert ask(made(people.platform_admin, *Scope), "/scim/v2/Users").status_code == 401
 
 
 def test_where_no_sign_in_is_needed_no_token_is_looked_at(people: People) -> None:
