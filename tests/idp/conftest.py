@@ -97,6 +97,7 @@ def new_browser(browser: Browser, portal: SamlPortal) -> Iterator[NewBrowser]:
 
     def open_browser() -> BrowserContext:
         contexts.append(browser.new_context(base_url=portal.address, locale="en"))
+        contexts[-1].set_default_timeout(60_000)
         return contexts[-1]
 
     yield open_browser

@@ -65,6 +65,7 @@ def production(portal: SamlPortal, pairs: list[tuple[str, str]]) -> Iterator[Pro
 def page(browser: Browser, production: ProductionPortal, idp_server: SimpleSamlPhp) -> Iterator[Page]:
     idp_server.reset(PEOPLE, [production.saml_address("corp")])
     context = browser.new_context(base_url=production.address, ignore_https_errors=True, locale="en")
+    context.set_default_timeout(60_000)
     yield context.new_page()
     context.close()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import requests
 
 from tests.compose import health_command, image_environment, lay_out_image, service
-from tests.services.portal import PULL_SECONDS, RunningPortal, _children, wait_until
+from tests.services.portal import PULL_SECONDS, REQUEST_SECONDS, RunningPortal, _children, wait_until
 
 HOST = "portal.example.com"
 TOKEN = "a token for scrapes"
@@ -58,7 +58,7 @@ class ComposedPortal(RunningPortal):
     def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         """To its end; the exit status is the caller's to judge."""
         return subprocess.run(
-            command, cwd=self.app, env=self.environment, capture_output=True, text=True, timeout=120, check=False
+            command, cwd=self.app, env=self.environment, capture_output=True, text=True, timeout=300, check=False
         )
 
     def run_service(self, name: str) -> subprocess.CompletedProcess[str]:
@@ -87,7 +87,7 @@ class ComposedPortal(RunningPortal):
         with requests.Session() as session:
             session.trust_env = False
             address = f"http://127.0.0.1:{self.web_port}/{path}"
-            return session.get(address, headers=headers, timeout=10, allow_redirects=False)
+            return session.get(address, headers=headers, timeout=REQUEST_SECONDS, allow_redirects=False)
 
     def is_healthy(self, name: str) -> bool:
         """By the compose file's own check."""

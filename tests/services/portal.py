@@ -14,6 +14,7 @@ from tests.servers import free_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PULL_SECONDS = 2
+REQUEST_SECONDS = 60  # a busy machine is slow
 
 
 class RunningPortal:
@@ -104,14 +105,14 @@ class RunningPortal:
     def get(self, path: str, session: requests.Session | None = None) -> requests.Response:
         with requests.Session() as own:
             own.trust_env = False
-            return (session or own).get(f"http://127.0.0.1:{self.web_port}/{path}", timeout=10)
+            return (session or own).get(f"http://127.0.0.1:{self.web_port}/{path}", timeout=REQUEST_SECONDS)
 
     def signed_in(self, username: str) -> requests.Session:
         session = requests.Session()
         session.trust_env = False
         self.get("sign-in/", session)
         form: Mapping[str, str] = {"username": username, "csrfmiddlewaretoken": session.cookies["csrftoken"]}
-        answer = session.post(f"http://127.0.0.1:{self.web_port}/sign-in/as/", data=form, timeout=10)
+        answer = session.post(f"http://127.0.0.1:{self.web_port}/sign-in/as/", data=form, timeout=REQUEST_SECONDS)
         answer.raise_for_status()
         return session
 

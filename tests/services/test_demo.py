@@ -12,7 +12,7 @@ import pytest
 import requests
 
 from tests.servers import free_port
-from tests.services.portal import ROOT, wait_until
+from tests.services.portal import REQUEST_SECONDS, ROOT, wait_until
 
 pytestmark = pytest.mark.services
 
@@ -59,7 +59,7 @@ def demo(tmp_path: Path) -> Iterator[Demo]:
         yield demo
     finally:
         demo.process.send_signal(signal.SIGINT)
-        demo.process.wait(30)
+        demo.process.wait(60)
 
 
 def test_demo_shows_a_team_and_ends_every_process(demo: Demo) -> None:
@@ -70,7 +70,7 @@ def test_demo_shows_a_team_and_ends_every_process(demo: Demo) -> None:
     wait_until(lambda: "own, " in team_page(address[1]), "the team's quota")
     wait_until(lambda: "task events" in demo.said(), "the worker")
     demo.process.send_signal(signal.SIGINT)
-    assert demo.process.wait(30) == 0
+    assert demo.process.wait(60) == 0
     assert set(demo.started()) == PROCESSES
     assert demo.left() == []
     assert "by itself" not in demo.said()
@@ -81,12 +81,12 @@ def test_demo_shows_a_team_and_ends_every_process(demo: Demo) -> None:
 
 def test_a_second_demo_in_one_folder_is_refused_and_one_that_loses_a_process_names_it(demo: Demo) -> None:
     demo.wait_until_started()
-    second = subprocess.run(COMMAND, cwd=ROOT, env=demo.environment, capture_output=True, text=True, timeout=60)
+    second = subprocess.run(COMMAND, cwd=ROOT, env=demo.environment, capture_output=True, text=True, timeout=180)
     assert second.returncode == 1
     assert second.stderr.startswith("Another `make run` uses ")
     assert demo.process.poll() is None
     os.kill(demo.started()["beat"], signal.SIGKILL)
-    assert demo.process.wait(30) != 0
+    assert demo.process.wait(60) != 0
     assert demo.said().rstrip().splitlines()[-1].startswith("  beat ended by itself, and the portal with it.")
     assert demo.left() == []
 
@@ -100,17 +100,17 @@ def test_a_killed_demo_leaves_no_process(demo: Demo) -> None:
 def team_page(address: str) -> str:
     with requests.Session() as session:
         session.trust_env = False
-        session.get(address + "sign-in/", timeout=10)
+        session.get(address + "sign-in/", timeout=REQUEST_SECONDS)
         form = {"username": "data-scientist", "csrfmiddlewaretoken": session.cookies["csrftoken"]}
-        session.post(address + "sign-in/as/", data=form, timeout=10)
-        return session.get(address + "teams/research/", timeout=10).text
+        session.post(address + "sign-in/as/", data=form, timeout=REQUEST_SECONDS)
+        return session.get(address + "teams/research/", timeout=REQUEST_SECONDS).text
 
 
 def test_a_database_that_is_none_is_named_and_kept(tmp_path: Path) -> None:
     broken = tmp_path / "portal.sqlite3"
     broken.write_bytes(b"not a database at all" * 100)
     ended = subprocess.run(
-        COMMAND, cwd=ROOT, env={**os.environ, "PORTAL_VAR": str(tmp_path)}, capture_output=True, text=True, timeout=60
+        COMMAND, cwd=ROOT, env={**os.environ, "PORTAL_VAR": str(tmp_path)}, capture_output=True, text=True, timeout=180
     )
     assert ended.returncode == 1
     assert "Traceback" not in ended.stderr
