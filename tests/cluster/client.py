@@ -14,7 +14,7 @@ VISIBILITY = "/apis/visibility.kueue.x-k8s.io/v1beta2"
 MERGE_PATCH = "application/merge-patch+json"
 NOT_FOUND = 404
 CONFLICT = 409
-TIMEOUT_SECONDS = 30
+TIMEOUT_SECONDS = 60
 CONNECTIONS = 64
 
 _GROUPS = {

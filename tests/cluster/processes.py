@@ -29,7 +29,7 @@ class Processes:
         """Names of those that ended by themselves."""
         return [name for name, process in self._running.items() if process.poll() is not None]
 
-    def wait_until(self, what: str, is_ready: Callable[[], bool], seconds: float = 60) -> None:
+    def wait_until(self, what: str, is_ready: Callable[[], bool], seconds: float = 180) -> None:
         """Raises PlaneFailed when a process ends meanwhile or the time is over."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -118,7 +118,8 @@ class Scene:
         """Wait until what happens next has another time than the Workload's conditions, which know whole seconds."""
         last = max(condition["lastTransitionTime"] for condition in workload["status"]["conditions"])
         begins = datetime.fromisoformat(last) + timedelta(seconds=1)
-        time.sleep(max(0.0, (begins - datetime.now(UTC)).total_seconds()))
+        while (left := (begins - datetime.now(UTC)).total_seconds()) > 0:
+            time.sleep(left)
 
     def finish(self, team: str, name: str, reason: str = "Succeeded") -> Json:
         return jobs.finish(self.admin, self.place(team), name, reason)
