@@ -15,7 +15,7 @@ from scheduling.flavor_match import mismatch
 from scheduling.objects import Admission, FlavorResource, PodSet, PodSetAssignment, ResourceGroup, Workload
 from scheduling.preemption import Claim, Victim, find_victims
 from scheduling.quantities import add, subtract
-from scheduling.trial import Snapshot, Trial, height_that_fits
+from scheduling.trial import Trial, height_that_fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,9 @@ class _Attempt:
         return min((v.mode, -v.borrowing) for v in self.verdicts.values())
 
 
-def decide(snapshot: Snapshot, workload: Workload, cluster_queue: str) -> Decision:
-    """What the scheduler would do with the workload at the head of this queue."""
-    return _Decider(Trial(snapshot), workload, cluster_queue).decide()
+def decide(trial: Trial, workload: Workload, cluster_queue: str) -> Decision:
+    """What the scheduler would do with the workload at the head of this queue; the trial stays as it is."""
+    return _Decider(trial, workload, cluster_queue).decide()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ nearer to its own quota first, then higher priority, then earlier."""
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, auto
-from functools import cached_property
 
 from emulator.kueue.events import Recorder
 from emulator.kueue.preempting import Preemptor
@@ -49,18 +48,14 @@ class Outcome(Enum):
 class Cycle:
     def __init__(self, store: Store, records: Records, recorder: Recorder, now: datetime) -> None:
         self._store, self._recorder, self._now = store, recorder, now
-        self._snapshot = Snapshot(
+        snapshot = Snapshot(
             tuple(records.cluster_queues().values()),
             tuple(records.cohorts().values()),
             tuple(records.flavors().values()),
             tuple(records.holding().values()),
         )
+        self._trial = Trial(snapshot)
         self._stopping: dict[str, Holder] = {}
-
-    @cached_property
-    def _trial(self) -> Trial:
-        """The quota as the cycle leaves it; most cycles leave it alone."""
-        return Trial(self._snapshot)
 
     def run(self, heads: list[Head]) -> dict[Head, Outcome]:
         decisions = {head: self._decide(head) for head in heads}
@@ -69,7 +64,7 @@ class Cycle:
 
     def _decide(self, head: Head) -> Decision:
         try:
-            return decide(self._snapshot, head.workload, head.queue)
+            return decide(self._trial, head.workload, head.queue)
         except ValueError as error:  # a real API server would not have taken it
             return NoFit(f"resources validation failed: {error}", permanent=True)
 

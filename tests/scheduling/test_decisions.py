@@ -12,7 +12,7 @@ from scheduling.admission import Decision, Fit, Preempt, decide
 from scheduling.cohort import figures
 from scheduling.messages import pending_preemption
 from scheduling.parsing import parse_cluster_queue, parse_cohort, parse_resource_flavor, parse_workload
-from scheduling.trial import Snapshot
+from scheduling.trial import Snapshot, Trial
 from tests.scheduling import decisions
 
 Json = dict[str, Any]
@@ -70,7 +70,7 @@ def test_every_head_is_decided_as_kueue_decides():
     for number, each in enumerate(recorded()):
         snap = snapshot(each["asked"])
         for head, decision in zip(each["asked"]["heads"], each["answer"]["decisions"], strict=True):
-            mine = ours(decide(snap, parse_workload(head["workload"]), head["queue"]))
+            mine = ours(decide(Trial(snap), parse_workload(head["workload"]), head["queue"]))
             assert mine == theirs(decision), (number, head["workload"]["metadata"]["name"])
 
 
