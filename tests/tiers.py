@@ -17,6 +17,8 @@ from tests.servers import postgresql, postgresql_binary
 
 SLOW_MARKS = "cluster or browser or services or crawl or idp"
 PAGES = "tests/pages"
+SLOW_FOLDERS = ("tests/browser", "tests/idp", "tests/services", "tests/cluster/sync")
+"""Every test in them has one of the slow marks: the fast tier does not even read their files."""
 ON_ALL_CORES = ("-n", "auto")
 LEDGER_TESTS = ("tests/portal", "tests/accounts", "tests/teams", "tests/notices", "tests/jobs", PAGES)
 
@@ -49,8 +51,15 @@ def run_tier(tier: Tier) -> bool:
 
 
 def pytest(*arguments: str, **environment: str) -> int:
+    """What Python and pytest make of the sources is kept, or every process of every tier would make it anew."""
     command = [sys.executable, "-m", "pytest", "-q", *arguments]
-    return subprocess.run(command, env={**os.environ, **environment}, check=False).returncode
+    kept = {"PYTHONDONTWRITEBYTECODE": ""}
+    return subprocess.run(command, env={**os.environ, **kept, **environment}, check=False).returncode
+
+
+def fast() -> int:
+    unread = [f"--ignore={folder}" for folder in (PAGES, *SLOW_FOLDERS)]
+    return pytest(*ON_ALL_CORES, *unread, "-m", f"not ({SLOW_MARKS})")
 
 
 def on_postgresql() -> int:
@@ -92,7 +101,7 @@ def missing_program(*names: str) -> Callable[[], str]:
 
 
 TIERS = (
-    Tier("fast", lambda: "", lambda: pytest(*ON_ALL_CORES, f"--ignore={PAGES}", "-m", f"not ({SLOW_MARKS})")),
+    Tier("fast", lambda: "", fast),
     Tier("pages", lambda: "", lambda: pytest(*ON_ALL_CORES, PAGES, "-m", f"not ({SLOW_MARKS})")),
     Tier("crawl", lambda: "", lambda: pytest(*ON_ALL_CORES, "-m", "crawl")),
     Tier(
