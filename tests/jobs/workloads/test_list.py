@@ -1,4 +1,4 @@
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from jobs.workloads.list import Tally, narrowed, options_of, page_of, tally
 from teams.models import NamespaceBinding
 from tests.factories import ClusterFactory
 from tests.people import People
+from tests.remembered import Remembered
 from tests.stories import START, Job, local_queue, minute
 from tests.worlds import World
 
@@ -32,9 +33,8 @@ def elsewhere(shared: World, people: People) -> World:
     return other
 
 
-@pytest.fixture
-def many(shared: World, elsewhere: World) -> World:
-    """One of every kind of workload that lists tell apart."""
+def see_many(shared: World, elsewhere: World) -> datetime:
+    """One of every kind of workload that lists tell apart; returns when the last was seen."""
     no_class = Job("no-class", created=-3).waits("no room", -3)
     no_class.obj["spec"].pop("priorityClassRef")
     ray = Job("ray-tune", gpus=8, created=-300, priority=7, queueName="second").admit(-200)
@@ -52,6 +52,15 @@ def many(shared: World, elsewhere: World) -> World:
     gone = Job("gone", created=-80).admit(-70)
     shared.see(gone)
     shared.lose(gone, now=minute(-60), after=minute(-61))
+    return shared.now
+
+
+_see_many = Remembered(see_many)
+
+
+@pytest.fixture
+def many(shared: World, elsewhere: World) -> World:
+    shared.now = _see_many(shared, elsewhere)
     return shared
 
 
