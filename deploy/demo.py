@@ -42,8 +42,8 @@ _LAST_PORT = 65535 - _PORTS
 _INTERRUPTED = 130  # Ctrl-C is how the demo is meant to end
 _CLUSTER = "cluster"
 _PAST = "past"  # the only process that may end before the others
-_CLUSTER_AFTER = 7.0  # seconds; the emulator must save before everything is killed
-_KILLED_AFTER = 10  # seconds
+_CLUSTER_AFTER = 20.0  # seconds; the emulator must save before everything is killed
+_KILLED_AFTER = 30  # seconds; a moment is enough unless the machine is busy
 
 
 def main() -> int:
