@@ -27,6 +27,7 @@ from portal.views.search import search_page
 from portal.views.team import team_page
 from portal.views.terminal import team_kubeconfig, team_terminal
 from portal.views.undelivered import message_again, undelivered
+from portal.views.unseen_evictions import all_unseen_evictions, team_unseen_evictions
 from portal.views.usage import team_usage, team_usage_csv
 from portal.views.victims import borrowers, victims
 from portal.views.workload import workload_page
@@ -56,6 +57,7 @@ urlpatterns = [
     path("teams/<slug:slug>/workloads.csv", team_workloads_csv, name="team-workloads-csv"),
     path("search/", search_page, name="search"),
     path("teams/<slug:slug>/evictions/", team_evictions, name="team-evictions"),
+    path("teams/<slug:slug>/evictions/unseen/", team_unseen_evictions, name="team-unseen-evictions"),
     path("teams/<slug:slug>/evictions.csv", team_evictions_csv, name="team-evictions-csv"),
     path("teams/<slug:slug>/terminal/", team_terminal, name="team-terminal"),
     path("teams/<slug:slug>/kubeconfig/<slug:cluster>/", team_kubeconfig, name="team-kubeconfig"),
@@ -75,6 +77,7 @@ urlpatterns = [
     path("platform/workloads.csv", all_workloads_csv, name="all-workloads-csv"),
     path("platform/evictions/", all_evictions, name="all-evictions"),
     path("platform/evictions.csv", all_evictions_csv, name="all-evictions-csv"),
+    path("platform/evictions/unseen/", all_unseen_evictions, name="all-unseen-evictions"),
     path("platform/evictions/again/", victims, name="victims"),
     path("platform/evictions/borrowers/", borrowers, name="borrowers"),
     path("platform/lending/", lending, name="lending"),

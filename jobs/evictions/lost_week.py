@@ -1,4 +1,4 @@
-"""What went wrong beside evictions that were seen: jobs that failed, were stopped, interrupted, or came and went."""
+"""What went wrong beside evictions: jobs that failed, were stopped or interrupted."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from django.db.models import QuerySet
 
 from jobs.lists.reach import Reach, in_namespaces
-from jobs.models import Interruption, ToldEviction, Workload
+from jobs.models import Interruption, Workload
 from jobs.models.workloads import WorkloadQuerySet
 from jobs.states import JobState
 
@@ -28,8 +28,3 @@ def interrupted(reach: Reach, now: datetime) -> "QuerySet[Interruption]":
         "workload__labels", "workload__pod_sets", "workload__conditions", "workload__status"
     )
     return jobs.order_by("-before", "pk")
-
-
-def told_alone(reach: Reach, now: datetime) -> "QuerySet[ToldEviction]":
-    """Evictions of the last seven days of jobs that the portal never saw, the newest first."""
-    return ToldEviction.objects.filter(in_namespaces(reach.namespaces()), at__gte=now - WEEK).order_by("-at", "pk")

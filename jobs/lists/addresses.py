@@ -4,7 +4,7 @@ An address is anybody's text. What it says is understood, corrected, or left out
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
@@ -128,3 +128,16 @@ def page_links(wanted: Any, number: int, pages: int) -> dict[str, str]:
     """Addresses of the pages beside the one shown; none of a page that is not there."""
     numbers = {"first": 1, "previous": number - 1, "next": number + 1, "last": pages}
     return {name: wanted.link(page=other) for name, other in numbers.items() if other != number and 1 <= other <= pages}
+
+
+@dataclass(frozen=True, slots=True)
+class PageAddress(ListAddress):
+    """Of a list of which nothing but the page is chosen."""
+
+    page: int = 1
+
+
+def read_page(told: Mapping[str, str]) -> PageAddress:
+    """The first one if the address names none that could be."""
+    read, _ = read_address(told, {"page": page_number})
+    return PageAddress(**read)

@@ -19,9 +19,10 @@ from jobs.evictions.csv import csv_lines
 from jobs.evictions.filter import Column, EvictionFilter, SumBy, read_filter
 from jobs.evictions.form import choices_of, sum_links
 from jobs.evictions.list import Evictions, narrowed, options_of, page_of, tally
-from jobs.evictions.lost_week import interrupted, stopped_otherwise, told_alone
+from jobs.evictions.lost_week import WEEK, interrupted, stopped_otherwise
 from jobs.evictions.sums import sums
 from jobs.evictions.told import collapsed, told
+from jobs.evictions.told_alone import told_alone
 from jobs.lists.addresses import PER_PAGE, Age, page_links
 from jobs.lists.reach import Reach, reach_of_all, reach_of_team
 from jobs.models import Eviction
@@ -43,14 +44,16 @@ _MOST_OF_WEEK = 10
 def team_evictions(request: Request, slug: str) -> HttpResponse:
     team = get_team_or_404(request, slug)
     csv_url = reverse("team-evictions-csv", args=[slug])
-    return _page(request, reach_of_team(slug), {"team": team, "csv_url": csv_url})
+    unseen = reverse("team-unseen-evictions", args=[slug])
+    return _page(request, reach_of_team(slug), {"team": team, "csv_url": csv_url, "unseen": unseen})
 
 
 @require_safe
 @live(LIVE, active_clusters, renew_seconds=_RENEW_SECONDS)
 def all_evictions(request: Request) -> HttpResponse:
     require_platform_permission(request, Permission.SEE_PLATFORM)
-    return _page(request, reach_of_all(), {"csv_url": reverse("all-evictions-csv")})
+    urls = {"csv_url": reverse("all-evictions-csv"), "unseen": reverse("all-unseen-evictions")}
+    return _page(request, reach_of_all(), urls)
 
 
 @require_safe
@@ -119,7 +122,7 @@ def team_lost(request: Request, slug: str) -> HttpResponse:
         "tally": counts,
         "rows": list(islice(collapsed(told(_newest(found, counts.count), sight)), _MOST_OF_WEEK)),
         "interruptions": list(interrupted(reach, now)[: _MOST_OF_WEEK + 1]),
-        "told_alone": list(told_alone(reach, now)[: _MOST_OF_WEEK + 1]),
+        "told_alone": list(told_alone(reach, now - WEEK)[: _MOST_OF_WEEK + 1]),
         "most": _MOST_OF_WEEK,
         "others": stopped_otherwise(reach, now, _MOST_OF_WEEK),
         "is_known": request.facts.as_of is not None,

@@ -37,7 +37,7 @@ NAMED = f"Preempted workload hyperpod-ns-zebra/zebra-job-7, hyperpod-ns-vision/v
 OF_ALL = f"{PREEMPTED}. {NAMED} of team Zebra Crossing, hyperpod-ns-research/research-job-7"
 PLATFORM_ONLY = {
     "overview", "all-workloads", "all-workloads-csv", "all-evictions", "all-evictions-csv", "victims", "borrowers",
-    "lending", "cluster", "gallery", "undelivered", "identity",
+    "all-unseen-evictions", "lending", "cluster", "gallery", "undelivered", "identity",
     "identity-connect", "identity-provider", "identity-scim", "identity-try", "identity-trial",
 }  # fmt: skip
 NO_PAGES = {

@@ -76,6 +76,8 @@ def fill(zoo: World) -> Callable[[int], None]:
         ("platform_admin", "/teams/research/evictions/", 12),
         ("platform_admin", "/platform/evictions/", 12),
         ("platform_admin", "/platform/evictions/?sums=team&team=zebra&q=e&time=24h", 12),
+        ("member", "/teams/research/evictions/unseen/", 12),
+        ("platform_admin", "/platform/evictions/unseen/", 12),
         ("platform_admin", "/platform/evictions/again/", 12),
         ("platform_admin", "/platform/lending/", 12),
         ("platform_admin", "/platform/clusters/gpu-one/", 12),
