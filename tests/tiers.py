@@ -19,7 +19,7 @@ SLOW_MARKS = "cluster or browser or services or crawl or idp"
 PAGES = "tests/pages"
 SLOW_FOLDERS = ("tests/browser", "tests/idp", "tests/services", "tests/cluster/sync")
 """Every test in them has one of the slow marks: the fast tier does not even read their files."""
-ON_ALL_CORES = ("-n", "auto")
+ON_ALL_CORES = ("-n", "auto", "-p", "tests.garbage")
 LEDGER_TESTS = ("tests/portal", "tests/accounts", "tests/teams", "tests/notices", "tests/jobs", PAGES)
 
 

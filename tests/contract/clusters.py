@@ -31,6 +31,8 @@ class Cluster(Protocol):
     portal: Client
     anonymous: Client
     impostor: Client
+    bookmark_seconds: int
+    """So long a watch lasts that surely ends with a bookmark; a real server sends its last one 2 s before the end."""
 
     def live(self) -> None:
         """Let a moment pass in which controllers act."""
@@ -50,6 +52,7 @@ class Emulated:
     portal: Client
     anonymous: Client
     impostor: Client
+    bookmark_seconds: int = 4
 
     def live(self) -> None:
         self.admin.call("POST", "/emulator/clock/step", json={"seconds": 1})
@@ -63,6 +66,8 @@ class Emulated:
 
 class Real:
     """A control plane of `tests.cluster`."""
+
+    bookmark_seconds = 10
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane

@@ -112,7 +112,7 @@ def test_a_watch_ends_when_its_time_is_over(shelf: Shelf) -> None:
 
 def test_a_bookmark_tells_how_far_a_quiet_watch_has_come(shelf: Shelf) -> None:
     shelf.create("a")
-    events = shelf.watch(10, resourceVersion="0", allowWatchBookmarks="true")  # the last one comes 2 s before the end
+    events = shelf.watch(shelf.cluster.bookmark_seconds, resourceVersion="0", allowWatchBookmarks="true")
     assert shelf.first(1, events) == [("ADDED", "a")]
     later = Shelf(shelf.cluster).create("elsewhere")["metadata"]["resourceVersion"]
 
