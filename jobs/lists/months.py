@@ -21,9 +21,13 @@ def month_after(start: datetime) -> datetime:
     return start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
 
 
+def month_starts(last: datetime, count: int) -> list[datetime]:
+    """Of so many months up to the one that `last` lies in, the newest first."""
+    number = last.year * 12 + last.month - 1
+    return [datetime(each // 12, each % 12 + 1, 1, tzinfo=UTC) for each in range(number, number - count, -1)]
+
+
 def latest_months(now: datetime, count: int) -> list[tuple[str, str]]:
     """So many months up to this one, the newest first, each with its name."""
-    number = now.year * 12 + now.month - 1
-    months = [datetime(each // 12, each % 12 + 1, 1, tzinfo=UTC) for each in range(number, number - count, -1)]
     written = pgettext("a month, in the letters of Django's date filter", "F Y")
-    return [(f"{month:%Y-%m}", date_format(month, written)) for month in months]
+    return [(f"{month:%Y-%m}", date_format(month, written)) for month in month_starts(now, count)]

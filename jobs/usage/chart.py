@@ -65,6 +65,11 @@ class Usage:
     buckets: Sequence[Bucket]
 
     @property
+    def rows(self) -> Sequence[Bucket]:
+        """Those of its table: of what nobody saw run, the stretches in which something was lost."""
+        return self.buckets if self.flavor else [each for each in self.buckets if each.lost_high or each.lost_unknown]
+
+    @property
     def total(self) -> Bucket:
         total = Bucket(self.buckets[0].start, self.buckets[-1].end)
         for bucket in self.buckets:

@@ -17,12 +17,7 @@ def csv_lines(sections: Iterable[ClusterUsage]) -> Iterator[str]:
     yield csv_text([HEADER])
     for section in sections:
         for usage in section.usages:
-            yield csv_text([cell(usage, bucket) for cell in _CELLS.values()] for bucket in shown(usage))
-
-
-def shown(usage: Usage) -> Iterable[Bucket]:
-    """Of what nobody saw run, the stretches in which something was lost."""
-    return usage.buckets if usage.flavor else [each for each in usage.buckets if each.lost_high or each.lost_unknown]
+            yield csv_text([cell(usage, bucket) for cell in _CELLS.values()] for bucket in usage.rows)
 
 
 def _seconds(micros: int) -> int:

@@ -6,8 +6,8 @@ from typing import Final, TypeAlias
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
-from jobs.ledger.late import HOUR, hour_of
-from jobs.lists.months import latest_months, month_after, month_of
+from jobs.ledger.late import HOUR
+from jobs.lists.months import latest_months, month_after, month_of, month_starts
 
 
 class Period(TextChoices):
@@ -49,9 +49,8 @@ def edges_of(stretch: Stretch, until: datetime) -> list[datetime]:
         days = max(1, -((stretch - min(month_after(stretch), until)) // _DAY))
         return [stretch + number * _DAY for number in range(days + 1)]
     if stretch == Period.YEAR:
-        last = until - timedelta(microseconds=1)
-        months = [last.year * 12 + last.month - 1 + number for number in range(1 - _MONTHS, 2)]
-        return [hour_of(until).replace(year=month // 12, month=month % 12 + 1, day=1, hour=0) for month in months]
+        starts = month_starts(until - timedelta(microseconds=1), _MONTHS)
+        return [*reversed(starts), month_after(starts[0])]
     hours, count = _STEPS[stretch]
     midnight = until.replace(hour=0)
     steps = -((midnight - until) // (hours * HOUR))
