@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, e
 
 from tests.browser.addresses import one_of_each
 from tests.browser.cluster import EmulatedCluster
-from tests.chromium import chromium
+from tests.chromium import chromium, sign_in_as
 from tests.services.portal import RunningPortal, wait_until
 
 TEAMS = ("research", "language", "vision", "serving")
@@ -118,8 +118,7 @@ def visit(browser: Browser, portal: RunningPortal) -> Iterator[Visit]:
         context.on("console", listen)
         context.on("weberror", lambda error: complaints.append(str(error.error)))
         page = context.new_page()
-        page.goto("/sign-in/")
-        page.locator(f"button[value={username}]").click()
+        sign_in_as(page, username)
         if path:
             page.goto(path)
         return page

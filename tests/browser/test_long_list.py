@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.many import FIRST_NEEDLE, NEEDLES
+from tests.chromium import sign_in_as
 from tests.services.portal import ROOT, RunningPortal
 
 pytestmark = pytest.mark.browser
@@ -37,8 +38,7 @@ def long_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningPor
 def page(browser: Browser, long_portal: RunningPortal) -> Iterator[Page]:
     with browser.new_context(base_url=f"http://127.0.0.1:{long_portal.web_port}", locale="en") as context:
         page = context.new_page()
-        page.goto("/sign-in/")
-        page.locator("button[value=data-scientist]").click()
+        sign_in_as(page, "data-scientist")
         page.goto(f"{JOBS}?sort=-created&per=50&page=90")
         yield page
 

@@ -107,5 +107,6 @@ def healed(page: Page) -> bool:
 def test_a_part_that_does_not_come_says_so(visit: Visit) -> None:
     page = open_running_job(visit, may_be_refused=True)
     page.route("**/pods/", lambda route: route.abort())
+    page.reload()  # a page that stood before may go on asking past the route
     expect(opened(page, "pods").get_by_role("alert")).to_have_text(re.compile("The portal did not answer"))
     expect(opened(page, "events").locator("#again-events")).to_be_visible()

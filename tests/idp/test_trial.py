@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.chromium import sign_in_as
 from tests.idp.conftest import NewBrowser
 from tests.idp.journey import give_password, is_signed_in, sign_in, status, told
 from tests.idp.portal import ADMIN, SamlPortal
@@ -15,9 +16,7 @@ pytestmark = pytest.mark.idp
 
 @pytest.fixture
 def admin(page: Page) -> Page:
-    page.goto("/sign-in/")
-    page.locator(f"button[value={ADMIN}]").click()
-    expect(page.locator("form[action='/sign-out/']").first).to_be_attached()
+    sign_in_as(page, ADMIN)
     return page
 
 
