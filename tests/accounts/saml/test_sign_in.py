@@ -151,7 +151,8 @@ def test_what_a_request_says_of_its_host_is_never_asked(client: Client, corp: Id
 
 def test_two_thousand_groups_arrive_within_a_second(client: Client, corp: Idp) -> None:
     groups = [f"{number:036}" for number in range(2000)]
-    begun = time.perf_counter()
-    sign_in(client, corp, attributes={"groups": groups})
+    answer = corp.signed(corp.response(begin(client, corp), attributes={"groups": groups}))
+    begun = time.perf_counter()  # the first page that a process shows takes seconds of reading modules
+    arrive(client, corp, answer)
     assert time.perf_counter() - begun < 3, "on a busy machine"
     assert IdpMembership.objects.count() == 2000

@@ -1,6 +1,0 @@
-"""Properties are held without a clock: a busy machine is no failure."""
-
-from hypothesis import settings
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
