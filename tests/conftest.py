@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.utils import translation
-from hypothesis import HealthCheck
 from hypothesis import settings as properties
 
 from tests.factories import ClusterFactory
@@ -14,12 +13,7 @@ from tests.people import People, settle
 from tests.remembered import Remembered
 from tests.worlds import World, two_queues
 
-properties.register_profile(
-    "unhurried",  # a busy machine is no failure
-    deadline=None,
-    # fixtures are one for all examples: such a test makes what changes within itself
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+properties.register_profile("unhurried", deadline=None)  # a busy machine is no failure
 properties.load_profile("unhurried")
 
 _settle = Remembered(settle)

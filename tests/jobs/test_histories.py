@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 from django.db import transaction
 from django.db.models import Sum
-from hypothesis import Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from jobs.ledger.eviction_losses import write_losses
@@ -26,6 +26,7 @@ pytestmark = pytest.mark.django_db
 A_FEW = settings(
     max_examples=15,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # making a failure smaller takes minutes on a database
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 PLACES = (
     ("hyperpod-ns-research", "research-queue"),

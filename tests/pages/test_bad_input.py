@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 from django.urls import get_resolver, reverse
-from hypothesis import given
+from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -100,7 +100,7 @@ def test_any_text_in_every_parameter_of_every_url(urls: dict[str, str], clients:
         assert clients[1].get(f"{url}?{query}").status_code in EXPECTED, name
 
 
-@hypothesis_settings(max_examples=60)
+@hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data(), told=st.dictionaries(st.sampled_from(PARAMETERS), anything, max_size=6))
 def test_any_mixture(urls: dict[str, str], clients: list[Client], data: st.DataObject, told: dict[str, str]) -> None:
     url = urls[data.draw(st.sampled_from(sorted(urls)))]

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from django.http import HttpResponse
 from django.test import Client
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.jobs.workloads.test_filter import NAMES
@@ -260,7 +260,7 @@ def test_no_address_breaks_a_list_or_search(mixed: World, people: People, name: 
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.sampled_from(NAMES), st.one_of(st.text(max_size=30), st.sampled_from(TEXTS)), max_size=6))
 def test_no_several_parameters_break_a_list(mixed: World, people: People, told: dict[str, str]) -> None:
     client = Client()

@@ -3,7 +3,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jobs.evictions.filter import SumBy
@@ -68,7 +68,7 @@ def added(lines: Iterable[Line]) -> Total:
 
 
 @pytest.mark.parametrize("by", SumBy)
-@settings(max_examples=8)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     plain=st.lists(st.builds(with_flavors, BY_FLAVOR, st.booleans()), max_size=3),
     bare=st.lists(WITHOUT_FLAVORS.map(lambda each: without_flavors(*each)), max_size=3),

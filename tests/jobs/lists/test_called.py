@@ -1,6 +1,6 @@
 import pytest
 from django.db import connection
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jobs.lists.called import called, called_from_the_start
@@ -42,7 +42,7 @@ def test_over_all_only_the_beginning_finds(named: World) -> None:
     assert titles(called_from_the_start("llm", [])) == []
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(TEXTS)
 def test_every_text_stands_for_itself(world: World, text: str) -> None:
     """Whatever is a wildcard to a database is none here."""

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jobs.lists.addresses import NONE, PER_PAGE
@@ -241,7 +241,7 @@ def test_what_there_is_to_choose_from(many: World) -> None:
     assert options_of(reach_of_team("vision")).kinds == ["PyTorchJob"]
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.fixed_dictionaries(
         {},
