@@ -17,6 +17,7 @@ from jobs.models import Workload
 from jobs.states import HOLDING, OVER, WAITING
 from jobs.workloads.filter import Column, Group, WorkloadFilter
 from jobs.workloads.search import QueueFound
+from teams.models import Cluster
 
 register = template.Library()
 
@@ -32,16 +33,22 @@ def options(choice: Choice) -> SafeString:
 
 
 @register.simple_tag
-def owner_cell(owner: Owner | None, namespace: str, link: str) -> SafeString:
-    """The team that a namespace belongs to, or no team; leads to the team's page of that name."""
-    return _owner_cell(owner, namespace, link, get_language())
+def owner_cell(
+    owner: Owner | None, namespace: str, link: str, cluster: Cluster | None = None, shows_cluster: bool = False
+) -> SafeString:
+    """The team that a namespace belongs to, or no team; leads to the team's page of that name. With the cluster where
+    there are several: beside the team a column of its own leaves the others too little room."""
+    shown = cluster.name if cluster and shows_cluster else ""
+    return _owner_cell(owner, namespace, shown, link, get_language())
 
 
 @lru_cache(maxsize=4096)
-def _owner_cell(owner: Owner | None, namespace: str, link: str, language: str | None) -> SafeString:
+def _owner_cell(owner: Owner | None, namespace: str, cluster: str, link: str, language: str | None) -> SafeString:
     words = '<a href="{}" dir="auto">{}</a>'
     team = format_html(words, reverse(link, args=[owner.slug]), owner.name) if owner else gettext("no team")
-    return format_html('<td role="cell" class="place">{}<span class="tbl-sub mono">{}</span></td>', team, namespace)
+    below = [(" mono", namespace), *([("", cluster)] if cluster else ())]
+    places = format_html_join("", '<span class="tbl-sub{}">{}</span>', below)
+    return format_html('<td role="cell" class="place">{}{}</td>', team, places)
 
 
 @register.inclusion_tag("components/sort.html")

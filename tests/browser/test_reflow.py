@@ -21,6 +21,20 @@ def widest(page: Page) -> int:
     return width
 
 
+def beyond(page: Page) -> list[int]:
+    """How far each table that is wider than its place goes on beyond it, in CSS pixels."""
+    found: list[int] = page.evaluate(_BEYOND)
+    return found
+
+
+_BEYOND = """[...document.querySelectorAll(".tbl-wrap")].map((each) => each.scrollWidth - each.clientWidth)
+    .filter((far) => far > 0)"""
+
+
+def unfold(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+
+
 @pytest.mark.parametrize("language", ["en", "pt-BR"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_pages_scroll_one_way_only(visit: Visit, addresses: Addresses, width: int, language: str) -> None:
@@ -28,7 +42,7 @@ def test_pages_scroll_one_way_only(visit: Visit, addresses: Addresses, width: in
     found = {}
     for address in addresses.values():
         page.goto(address)
-        page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        unfold(page)
         found[address] = widest(page)
     assert {address: far for address, far in found.items() if far > width} == {}
 
@@ -54,12 +68,8 @@ def test_tables_fit_a_desk(visit: Visit, addresses: Addresses, language: str) ->
     found = {}
     for name, address in addresses.items():
         page.goto(address)
-        found[name] = page.evaluate(_BEYOND)
-    assert {name: beyond for name, beyond in found.items() if beyond} == {}
-
-
-_BEYOND = """[...document.querySelectorAll(".tbl-wrap")].map((each) => each.scrollWidth - each.clientWidth)
-    .filter((beyond) => beyond > 0)"""
+        found[name] = beyond(page)
+    assert {name: parts for name, parts in found.items() if parts} == {}
 
 
 @pytest.mark.parametrize("width", [320, 1280])
