@@ -4,8 +4,10 @@ import logging
 import re
 from enum import StrEnum
 from typing import Final
+from urllib.parse import parse_qsl, urlencode
 
 from apprise import AppriseAsset, NotifyBase, NotifyType
+from apprise.exception import AppriseException
 from apprise.plugins.pagerduty import NotifyPagerDuty
 from apprise.plugins.slack import NotifySlack
 from apprise.plugins.workflows import NotifyWorkflows
@@ -33,15 +35,21 @@ _SECRETS: Final = {
 }
 """What each takes for an address: nothing else is handed on, since apprise would speak to any host."""
 
+_OF_TEAMS: Final = ("api-version", "sig")
+"""What opens a workflow. Of the rest of its query apprise would make settings of its own: a template to read from any
+file or address, waits of hours, no look at certificates."""
+
 
 def is_address(service: Service, secret: str) -> bool:
-    return _SECRETS[service].fullmatch(secret) is not None
+    try:
+        _channel(service, secret, Letter("", "", "", "", False, ()))
+    except ConfigurationError:
+        return False
+    return True
 
 
 def send_chat(service: Service, secret: str, letter: Letter) -> None:
     """Raises ConfigurationError for what is no address of the service, Unavailable if it was not taken."""
-    if not is_address(service, secret):
-        raise ConfigurationError("That is no address of the service.")
     channel = _channel(service, secret, letter)
     urgency = NotifyType.FAILURE if letter.is_critical else NotifyType.WARNING
     if not channel.notify(title=letter.title, body=f"{letter.body}\n{letter.link}", notify_type=urgency):
@@ -49,11 +57,25 @@ def send_chat(service: Service, secret: str, letter: Letter) -> None:
 
 
 def _channel(service: Service, secret: str, letter: Letter) -> NotifyBase:
-    """Made of the one class: to find it by address, apprise would load every service that it knows."""
+    if not _SECRETS[service].fullmatch(secret):
+        raise ConfigurationError("That is no address of the service.")
+    try:
+        return _made(service, secret, letter)
+    except AppriseException as error:
+        raise ConfigurationError("That is no address of the service.") from error
+
+
+def _made(service: Service, secret: str, letter: Letter) -> NotifyBase:
+    """Of the one class: to find it by address, apprise would load every service that it knows."""
     if service is Service.PAGER:
         return NotifyPagerDuty("portal", secret, dedup=letter.id, click=letter.link, asset=_ASSET)
     kind = NotifySlack if service is Service.SLACK else NotifyWorkflows
-    parts = kind.parse_native_url(secret)  # type: ignore[no-untyped-call]
+    parts = kind.parse_native_url(_without_settings(secret))  # type: ignore[no-untyped-call]
     if parts is None:
         raise ConfigurationError("That is no address of the service.")
     return kind(asset=_ASSET, **parts)
+
+
+def _without_settings(address: str) -> str:
+    path, mark, query = address.partition("?")
+    return path + mark + urlencode([(name, value) for name, value in parse_qsl(query) if name in _OF_TEAMS])

@@ -72,6 +72,10 @@ def test_what_is_not_taken(sink: HttpSink, service: Service, status: int, caplog
         f"{SLACK}\n",
         f"x{PAGER}!",
         "https://evil.example/.logic.azure.com/workflows/x/triggers?sig=1",
+        "https://hooks.slack.com/services/a_b/c/d",
+        TEAMS.partition("&sig=")[0],
+        f"{TEAMS.partition('&sig=')[0]}&sig=%zz",
+        f"{TEAMS.partition('&sig=')[0]}&signature=KODuebWbDGYFr0z0eu",
     ],
 )
 def test_nothing_but_the_services_own_addresses(sink: HttpSink, service: Service, address: str) -> None:
@@ -79,3 +83,30 @@ def test_nothing_but_the_services_own_addresses(sink: HttpSink, service: Service
     with pytest.raises(ConfigurationError):
         send_chat(service, address, LETTER)
     assert sink.got == []
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["template=%2Fetc%2Fhostname", "te%6Dplate=%2Fetc%2Fhostname", "rto=9999&cto=9999&wait=60&retry=5", "verify=no",
+     "tz=nowhere", "workflow=other&id=other"],
+)  # fmt: skip
+def test_what_stands_in_an_address_is_no_setting_of_apprise(
+    sink: HttpSink, setting: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+    post = workflows.requests.post
+    monkeypatch.setattr(workflows.requests, "post", lambda url, **kw: asked.append(kw) or post(url, **kw))
+    send_chat(Service.TEAMS, f"{TEAMS}&{setting}", LETTER)
+    send_chat(Service.TEAMS, TEAMS, LETTER)
+    assert [post.path for post in sink.got] == [sink.got[1].path] * 2
+    assert sink.got[0].body == sink.got[1].body
+    with_it, plain = ({name: kw[name] for name in ("verify", "timeout")} for kw in asked)
+    assert with_it == plain
+
+
+def test_no_address_has_the_portal_ask_another(sink: HttpSink) -> None:
+    with http_sink() as inside:
+        template = f"http%3A%2F%2F127.0.0.1%3A{inside.port}%2F"
+        send_chat(Service.TEAMS, f"{TEAMS}&template={template}", LETTER)
+        assert inside.got == []
+    assert len(sink.got) == 1
