@@ -32,7 +32,11 @@ class Rhythm:
         return wall >= self.quiet_from or wall < self.quiet_to
 
     def _after_quiet(self, at: datetime) -> datetime:
-        return self._next(self.quiet_to, at) if self.quiet_to is not None and self.is_quiet(at) else at
+        """An hour that comes twice may be quiet twice, and ends twice then."""
+        if self.quiet_to is None or not self.is_quiet(at):
+            return at
+        ends = (end for wall in (self.quiet_to, self.quiet_to.replace(fold=1)) for end in self._occurrences(wall, at))
+        return min(end for end in ends if end > at and not self.is_quiet(end))
 
     def _next(self, wall: time, after: datetime) -> datetime:
         """When the clock shows `wall` next. Where clocks go forward over it, as long after the change as it was to be

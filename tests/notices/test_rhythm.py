@@ -4,7 +4,7 @@ from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from notices.kinds import How
@@ -52,6 +52,21 @@ def test_clocks_that_change() -> None:
     first = datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
     assert rhythm.due(How.DIGEST, autumn) == first
     assert rhythm.due(How.DIGEST, first) == datetime(2026, 10, 26, 1, 30, tzinfo=UTC)
+
+
+def test_an_hour_that_comes_twice_is_quiet_twice_and_no_longer() -> None:
+    night = Rhythm(BERLIN, time(9), time(22), time(2, 30))
+    first, second = datetime(2026, 10, 25, 0, 30, tzinfo=UTC), datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
+    assert night.due(How.AT_ONCE, first - timedelta(minutes=15)) == first
+    assert night.due(How.AT_ONCE, second - timedelta(minutes=15)) == second
+
+
+@given(rhythms, moments)
+@example(Rhythm(BERLIN, time(9), time(22), time(2, 30)), datetime(2026, 10, 25, 1, 15, tzinfo=UTC))
+def test_nothing_waits_longer_than_quiet_hours_last(rhythm: Rhythm, at: datetime) -> None:
+    assert rhythm.quiet_from is not None and rhythm.quiet_to is not None
+    begin, end = (timedelta(hours=wall.hour, minutes=wall.minute) for wall in (rhythm.quiet_from, rhythm.quiet_to))
+    assert rhythm.due(How.AT_ONCE, at) - at <= (end - begin) % timedelta(days=1) + timedelta(hours=1)
 
 
 @given(rhythms, moments, st.sampled_from([How.AT_ONCE, How.DIGEST]))
