@@ -170,6 +170,8 @@ class SpanWriter:
             known = self._same_span(ended.workload_id, ended.hold)
             if known is None:
                 yield ended.hold.reserved_at, ended.before
+            elif known.hold.cluster_queue != ended.hold.cluster_queue:
+                yield ended.hold.reserved_at, None
             elif known.released is None:
                 yield ended.after, None
             elif known.released != (ended.after, ended.before):
@@ -180,8 +182,10 @@ class SpanWriter:
                 yield min(released[0], evicted_at), released[1]
         for workload_id, hold in self.held.items():
             known = self._same_span(workload_id, hold)
-            if known is None or known.released:
-                yield known.released[0] if known and known.released else hold.reserved_at, None
+            if known is None or known.hold.cluster_queue != hold.cluster_queue:
+                yield hold.reserved_at, None
+            elif known.released:
+                yield known.released[0], None
 
     def _is_stored(self, ended: _Ended) -> bool:
         return self._same_span(ended.workload_id, ended.hold) is not None

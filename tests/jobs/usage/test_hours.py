@@ -95,6 +95,19 @@ def test_a_quota_cut_within_the_hour(shared: World) -> None:
     assert (row.guaranteed // MINUTE, row.borrowed // MINUTE) == (12 * 45 + 4 * 15, 4 * 15)
 
 
+@pytest.mark.parametrize("is_over", [False, True])
+def test_a_hold_that_is_told_of_another_queue_counts_there_from_its_beginning(shared: World, is_over: bool) -> None:
+    shared.see(job := Job(gpus=4).admit(10), now=minute(10))
+    close(shared, 65)
+    assert used() == {START: 200}
+    job.obj["status"]["admission"]["clusterQueue"] = "vision-queue"
+    job.finish(70) if is_over else job.touch()
+    shared.see(job, now=minute(70))
+    close(shared, 71)
+    assert (used(), used("vision-queue")) == ({START: 0}, {START: 200})
+    assert rebuild_hours(shared.cluster) == 0
+
+
 def test_a_namespace_that_changes_hands_within_the_hour(shared: World, people: People) -> None:
     shared.see(Job(gpus=4).admit(0), now=minute(0))
     NamespaceBinding.objects.filter(team=people.research).update(valid_to=minute(20))
