@@ -1,7 +1,8 @@
 """Sending what is packed, outside any transaction: tried again with growing pauses, and given up as a dead letter.
 
 Only one worker sends at a time (`may_go_on`). A message is marked as sent right after the channel took it: it is
-doubled only if the worker dies in between, and then carries the same id.
+doubled only if the worker dies in between, and then carries the same id. What comes late, since a channel or the worker
+was away or a flood was held back, waits for the end of its reader's quiet hours like all else.
 """
 
 from collections.abc import Callable
@@ -13,8 +14,10 @@ from django.db.models import QuerySet
 
 from gateways.errors import GatewayError
 from gateways.letters import Letter
+from notices.kinds import How
 from notices.letters import WordsOf, letter_of
 from notices.models import Channel, Message
+from notices.packing import rhythm_of
 
 log = structlog.get_logger(__name__)
 
@@ -52,7 +55,7 @@ def _try(message: Message, words_of: WordsOf, send: Send, clock: Clock) -> bool:
     if letter is None:
         message.delete()  # they may see nothing of it any more; the inbox says the same
         return True
-    if not _begin(message, clock()):
+    if _wait_for_the_morning(message, clock()) or not _begin(message, clock()):
         return True
     try:
         send(message.channel, letter, clock())
@@ -61,6 +64,13 @@ def _try(message: Message, words_of: WordsOf, send: Send, clock: Clock) -> bool:
         return False
     Message.objects.filter(pk=message.pk).update(sent_at=clock(), last_error="")
     return True
+
+
+def _wait_for_the_morning(message: Message, now: datetime) -> bool:
+    due = rhythm_of(message.channel.user).due(How.AT_ONCE, now)
+    if due > now:
+        Message.objects.filter(pk=message.pk, attempts=message.attempts).update(next_at=due)
+    return due > now
 
 
 def _begin(message: Message, now: datetime) -> bool:

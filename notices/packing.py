@@ -37,11 +37,12 @@ def schedule(receipts: Iterable[Receipt], now: datetime) -> None:
 
 def _rhythms(users: Iterable[int]) -> dict[int, Rhythm]:
     people = User.objects.filter(pk__in=users).select_related("habits")
-    return {user.pk: _rhythm(user, getattr(user, "habits", None)) for user in people}
+    return {user.pk: rhythm_of(user) for user in people}
 
 
-def _rhythm(user: User, habits: Habits | None) -> Rhythm:
-    chosen = habits or Habits()
+def rhythm_of(user: User) -> Rhythm:
+    """Of a person read with their habits."""
+    chosen = getattr(user, "habits", None) or Habits()
     return Rhythm(ZoneInfo(user.time_zone or "UTC"), chosen.digest_at, chosen.quiet_from, chosen.quiet_to)
 
 

@@ -153,6 +153,54 @@ def test_what_is_never_taken_is_given_up_and_sent_again_on_demand(
     assert (len(sink.got), dead().count()) == (MOST_ATTEMPTS + 1, 0)
 
 
+@pytest.fixture
+def _quiet(people: People) -> None:
+    """From 12:06 to 13:00 by the clock of the stories."""
+    Habits.objects.create(user=people.member, language="en", quiet_from=time(12, 6), quiet_to=time(13))
+
+
+@pytest.mark.usefixtures("_quiet")
+def test_what_is_tried_again_waits_for_the_end_of_quiet_hours(shared: World, channel: Channel, sink: HttpSink) -> None:
+    sink.answers = [503]
+    evict(shared)
+    for at in (5, 6, 30, 59):
+        tell(minute(at))
+    assert len(sink.got) == 1
+    tell(minute(60))
+    message = Message.objects.get()
+    assert (len(sink.got), message.sent_at, message.attempts) == (2, minute(60), 2)
+
+
+@pytest.mark.usefixtures("_quiet")
+def test_a_flood_that_is_held_back_into_quiet_hours_comes_after_them(
+    shared: World, channel: Channel, sink: HttpSink
+) -> None:
+    evict(shared, 3, at=2)
+    tell(minute(2))
+    evict(shared, 9, at=5)
+    tell(minute(5))
+    evict(shared, 2, at=5.5)
+    tell(minute(5.5))
+    before = len(sink.got)
+    for at in (6, 13, 16, 59):
+        tell(minute(at))
+    assert (len(sink.got), Delivery.objects.filter(message__sent_at=None).count()) == (before, 2)
+    tell(minute(60))
+    assert not Delivery.objects.filter(message__sent_at=None).exists()
+
+
+@pytest.mark.usefixtures("_quiet")
+def test_a_worker_that_comes_back_in_quiet_hours_sends_after_them(
+    shared: World, channel: Channel, sink: HttpSink
+) -> None:
+    evict(shared)
+    address(minute(5))
+    tell(minute(20))
+    assert sink.got == []
+    tell(minute(60))
+    assert len(sink.got) == 1
+
+
 def test_a_channel_that_says_no_is_not_asked_again(shared: World, channel: Channel, sink: HttpSink) -> None:
     sink.answers = [410]
     evict(shared)
