@@ -36,7 +36,11 @@ class NoticesForm(forms.Form):
     )
     digest_at = forms.TimeField(label=_("Digest at"), help_text=_("Once a day, if there is something in it."))
     wait_hours = forms.IntegerField(
-        label=_("Tell me when a job has waited for so many hours"), required=False, min_value=1, max_value=10_000
+        label=_("Tell me when a job has waited for so many hours"),
+        required=False,
+        min_value=1,
+        max_value=10_000,
+        help_text=_("Empty: never."),
     )
     loss_gpu_hours = forms.IntegerField(
         label=_("Tell me when a team of mine has lost so many GPU-hours in a week"),

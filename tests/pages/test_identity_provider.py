@@ -115,6 +115,17 @@ def test_an_address_is_read_by_a_worker_at_once(
     assert "First its metadata has to be read." in words(admin.get(PAGE))
 
 
+def test_metadata_that_cannot_be_read_is_not_said_to_come_within_a_minute(admin: Client) -> None:
+    connect(admin)
+    IdentityProvider.objects.update(
+        metadata_url="https://login.example.org/metadata", error="login.example.org: its name does not resolve"
+    )
+    text = words(admin.get(PAGE))
+    assert "its name does not resolve" in text
+    assert "Its metadata could not be read: step 2 says why." in text
+    assert "within a minute" not in text
+
+
 @pytest.mark.parametrize(
     ("given", "problem"),
     [

@@ -1,5 +1,6 @@
 """The page on which a person chooses what they are told."""
 
+import re
 from typing import Any
 
 import pytest
@@ -102,3 +103,10 @@ def test_what_cannot_be_is_said_and_nothing_kept(people: People, wrong: dict[str
 def test_a_kind_that_is_not_theirs_to_choose_is_left_out(people: People) -> None:
     send(people.member, **{"kind-sync_stalled": "never"})
     assert not Choice.objects.filter(kind=Kind.SYNC_STALLED).exists()
+
+
+def test_each_limit_says_what_an_empty_one_means(people: People) -> None:
+    page = visit(people.member, URL).text
+    for field in ("wait-hours", "loss-gpu-hours"):
+        (said,) = re.findall(f'id="{field}-help">([^<]*)<', page)
+        assert "Empty: never." in said
