@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.cluster import build
 from tests.idp import saml_idp, simplesamlphp
@@ -20,6 +21,7 @@ PAGES = "tests/pages"
 SLOW_FOLDERS = ("tests/browser", "tests/idp", "tests/services", "tests/cluster/sync")
 """Every test in them has one of the slow marks: the fast tier does not even read their files."""
 ON_ALL_CORES = ("-n", "auto", "-p", "tests.garbage")
+TESTS = Path(__file__).parent
 LEDGER_TESTS = ("tests/portal", "tests/accounts", "tests/teams", "tests/notices", "tests/jobs", PAGES)
 
 
@@ -57,6 +59,14 @@ def pytest(*arguments: str, **environment: str) -> int:
     return subprocess.run(command, env={**os.environ, **kept, **environment}, check=False).returncode
 
 
+def marked(mark: str) -> list[str]:
+    """What holds the tests of that mark, and the choice of them: to read every file for those few takes long. What a
+    conftest.py marks lies in its folder."""
+    naming = [file for file in sorted(TESTS.rglob("*.py")) if f"pytest.mark.{mark}" in file.read_text()]
+    held = [file.parent if file.name == "conftest.py" else file for file in naming]
+    return [*map(str, held), "-m", mark]
+
+
 def fast() -> int:
     unread = [f"--ignore={folder}" for folder in (PAGES, *SLOW_FOLDERS)]
     return pytest(*ON_ALL_CORES, *unread, "-m", f"not ({SLOW_MARKS})")
@@ -70,12 +80,12 @@ def on_postgresql() -> int:
 def build_and_run_cluster() -> int:
     if build.missing():
         subprocess.run([sys.executable, "-m", "tests.cluster.build"], check=True)
-    return pytest("-m", "cluster")
+    return pytest(*marked("cluster"))
 
 
 def install_and_run_idp() -> int:
     saml_idp.install()
-    return pytest("tests/idp", "-m", "idp")
+    return pytest(*marked("idp"))
 
 
 def missing_cluster() -> str:
@@ -103,14 +113,14 @@ def missing_program(*names: str) -> Callable[[], str]:
 TIERS = (
     Tier("fast", lambda: "", fast),
     Tier("pages", lambda: "", lambda: pytest(*ON_ALL_CORES, PAGES, "-m", f"not ({SLOW_MARKS})")),
-    Tier("crawl", lambda: "", lambda: pytest(*ON_ALL_CORES, "-m", "crawl")),
+    Tier("crawl", lambda: "", lambda: pytest(*ON_ALL_CORES, *marked("crawl"))),
     Tier(
         "postgresql",
         lambda: "" if postgresql_binary("initdb") else "PostgreSQL's server is not installed.",
         on_postgresql,
     ),
-    Tier("services", missing_program("redis-server"), lambda: pytest("-m", "services")),
-    Tier("browser", missing_program("chromium"), lambda: pytest("-m", "browser")),
+    Tier("services", missing_program("redis-server"), lambda: pytest(*marked("services"))),
+    Tier("browser", missing_program("chromium"), lambda: pytest(*marked("browser"))),
     Tier("idp", missing_idp, install_and_run_idp),
     Tier("cluster", missing_cluster, build_and_run_cluster),
 )
