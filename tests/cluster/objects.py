@@ -8,6 +8,7 @@ Limits = Mapping[str, Any]  # resource -> nominal, or (nominal, borrowingLimit, 
 
 API_VERSION = "kueue.x-k8s.io/v1beta2"
 GPU = "nvidia.com/gpu"
+GRACE_SECONDS = 5  # not the usual 30, and still more than any moment that tests look at may be off
 
 
 def namespace(name: str, **labels: str) -> Json:
@@ -51,6 +52,19 @@ def pod_set(requests: Mapping[str, str | int], count: int = 1, name: str = "main
     container = {"name": "main", "image": "pause", "resources": {"requests": asked, "limits": asked}}
     template = {"spec": {"containers": [container], "restartPolicy": "Never"}}
     return {"name": name, "count": count, "template": template}
+
+
+def job_template(requests: Mapping[str, str | int], seconds: int) -> Json:
+    """What a Job makes its pods from. On nodes of kwok each starts at once, not within ten seconds, and runs for so
+    long; once it is told to go it is gone at a random moment of its grace period."""
+    lasts = {"pod-create": "0.1s", "pod-ready": "0.1s", "pod-complete": f"{seconds}s"}
+    stages = {
+        f"{stage}.stage.kwok.x-k8s.io/{what}": pause
+        for stage, pause in lasts.items()
+        for what in ("delay", "jitter-delay")
+    }
+    spec = {**pod_set(requests)["template"]["spec"], "terminationGracePeriodSeconds": GRACE_SECONDS}
+    return {"metadata": {"annotations": stages}, "spec": spec}
 
 
 def workload(namespace: str, name: str, queue: str, *pod_sets: Json, **spec: Any) -> Json:

@@ -63,8 +63,7 @@ def ledgers(scene: Scene, nodes: list[str], working_plane: ControlPlane, sound_l
 
 def submit(scene: Scene, name: str) -> None:
     """A Job of one pod that runs on."""
-    pause = {f"pod-complete.stage.kwok.x-k8s.io/{what}": "600s" for what in ("delay", "jitter-delay")}
-    template = {"metadata": {"annotations": pause}, **objects.pod_set({GPU: 4})["template"]}
+    template = objects.job_template({GPU: 4}, seconds=600)
     metadata = {"namespace": scene.place(OWNERS), "name": name, "labels": {names.QUEUE_LABEL: LOCAL_QUEUE}}
     scene.admin.create("jobs", {"metadata": metadata, "spec": {"suspend": True, "template": template}})
 

@@ -45,9 +45,8 @@ def ledgers(scene: Scene, working_plane: ControlPlane, sound_ledger: None) -> It
 
 def submit(scene: Scene, name: str, gpus: int, priority: str, seconds: int) -> None:
     """A Job of one pod that runs for so long."""
-    pause = {f"pod-complete.stage.kwok.x-k8s.io/{what}": f"{seconds}s" for what in ("delay", "jitter-delay")}
     labels = {"kueue.x-k8s.io/queue-name": LOCAL_QUEUE, "kueue.x-k8s.io/priority-class": f"{scene.name}-{priority}"}
-    template = {"metadata": {"annotations": pause}, **objects.pod_set({GPU: gpus})["template"]}
+    template = objects.job_template({GPU: gpus}, seconds)
     metadata = {"namespace": scene.place(OWNERS), "name": name, "labels": labels}
     scene.admin.create("jobs", {"metadata": metadata, "spec": {"suspend": True, "template": template}})
 
