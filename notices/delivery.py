@@ -50,12 +50,11 @@ def _due(now: datetime) -> "QuerySet[Message]":
 
 
 def _try(message: Message, words_of: WordsOf, send: Send, clock: Clock) -> bool:
-    reader = message.channel.user
-    letter = letter_of(message, words_of) if reader.is_active else None
+    if _wait_for_the_morning(message, clock()) or not _begin(message, clock()):
+        return True
+    letter = letter_of(message, words_of) if message.channel.user.is_active else None
     if letter is None:
         message.delete()  # they may see nothing of it any more; the inbox says the same
-        return True
-    if _wait_for_the_morning(message, clock()) or not _begin(message, clock()):
         return True
     try:
         send(message.channel, letter, clock())
@@ -74,8 +73,8 @@ def _wait_for_the_morning(message: Message, now: datetime) -> bool:
 
 
 def _begin(message: Message, now: datetime) -> bool:
-    """Count the attempt before it is made: a channel that outlasts the worker is asked again after a pause, not at
-    once and for ever. False if another worker has begun it."""
+    """Count the attempt before it is made: a channel that outlasts the worker, or a notice that cannot be worded, is
+    tried again after a pause, not at once and for ever. False if another worker has begun it."""
     message.attempts += 1
     unchanged = Message.objects.filter(pk=message.pk, attempts=message.attempts - 1, sent_at=None, dead_at=None)
     if message.attempts > MOST_ATTEMPTS:

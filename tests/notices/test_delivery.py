@@ -1,7 +1,7 @@
 """From the outbox to channels on loopback: nothing lost, nothing doubled but by a death in between."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, time, timedelta
 from email import message_from_string
 from email.policy import default
@@ -11,13 +11,15 @@ import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 from cryptography.fernet import Fernet
 
+from accounts.models import User
 from gateways.errors import BadReply, Unavailable
 from gateways.letters import Letter
 from jobs.telling.words import words_of
 from notices.actions import add_channel, send_again
 from notices.delivery import MOST_ATTEMPTS, dead, deliver, pause
 from notices.kinds import How, Kind
-from notices.models import Channel, Choice, Delivery, Habits, Message, Receipt
+from notices.letters import WordsOf
+from notices.models import Channel, Choice, Delivery, Habits, Message, Notice, Receipt
 from notices.packing import pack
 from notices.recipients import address
 from notices.sending import send
@@ -60,11 +62,11 @@ def evict(world: World, count: int = 1, at: float = 5) -> None:
     world.see(*(job.evict(at) for job in jobs), now=minute(at))
 
 
-def tell(now: datetime, sender: Any = send) -> None:
+def tell(now: datetime, sender: Any = send, words: WordsOf = words_of) -> None:
     """What the task does."""
     address(now)
     pack(now)
-    deliver(words_of, sender, lambda: now)
+    deliver(words, sender, lambda: now)
 
 
 def ids(sink: HttpSink) -> list[str]:
@@ -221,6 +223,32 @@ def test_one_channel_that_hangs_does_not_take_the_others_along(shared: World, pe
     tell(minute(5), sender)
     assert tried.count(channel.pk) == 1
     assert tried.count(other.pk) == 3
+
+
+def test_a_notice_that_cannot_be_worded_holds_nobody_up_and_is_given_up(
+    shared: World, people: People, channel: Channel
+) -> None:
+    add_channel(user=people.viewer, kind="email", name="mail", secret={}, now=START)
+    taken: list[str] = []
+
+    def unworded(notices: Iterable[Notice], reader: User) -> Any:
+        if reader == people.member:
+            raise LookupError
+        return words_of(notices, reader)
+
+    def take(to: Channel, letter: Letter, now: datetime) -> None:
+        taken.append(to.kind)
+
+    evict(shared)
+    now = minute(5)
+    for attempt in range(1, MOST_ATTEMPTS + 1):
+        with pytest.raises(LookupError):
+            tell(now, take, unworded)
+        tell(now, take, unworded)
+        now += pause(attempt)
+    tell(now, take, unworded)
+    assert taken == ["email"]
+    assert dead().get().channel == channel
 
 
 def test_a_worker_that_dies_before_it_notes_the_answer_doubles_with_the_same_id(
