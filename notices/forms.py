@@ -112,6 +112,8 @@ class ChannelForm(forms.Form):
         address, kind = found.get("address", ""), found.get("kind")
         if kind != Channel.Kind.EMAIL and not settings.CHANNEL_KEYS:
             self.add_error("kind", _("The portal has no key under which it could keep a secret."))
+        if kind == Channel.Kind.EMAIL and not settings.MAIL_URL:
+            self.add_error("kind", _("The portal has no mail server. Ask the platform admin to set one."))
         if kind == Channel.Kind.WEBHOOK:
             if not is_callable(address, settings.INTERNAL_TARGETS):
                 self.add_error("address", _("It must begin with https:// and hold no user name."))

@@ -13,7 +13,7 @@ from notices.actions import add_channel
 from notices.models import Channel, Message
 from notices.sealing import unseal
 from portal.models import AuditEvent
-from tests.pages.reading import visit
+from tests.pages.reading import visit, words
 from tests.people import People
 from tests.stories import START
 
@@ -73,11 +73,17 @@ def test_what_cannot_be_a_channel(people: People, wrong: dict[str, str]) -> None
 
 
 def test_without_keys_only_mail_can_be_added(people: People, settings: Any) -> None:
-    settings.CHANNEL_KEYS = []
+    settings.CHANNEL_KEYS, settings.MAIL_URL = [], "smtp://mail.example.org"
     assert "Only e-mail can be added" in visit(people.member, URL).text
     assert "f-err" in post(people.member, URL, WEBHOOK).text
     assert post(people.member, URL, {"kind": "email", "name": "mail"}).status_code == 302
     assert list(Channel.objects.values_list("kind", flat=True)) == ["email"]
+
+
+def test_without_a_mail_server_no_mail_is_promised(people: People) -> None:
+    response = post(people.member, URL, {"kind": "email", "name": "mail"})
+    assert "The portal has no mail server. Ask the platform admin to set one." in words(response)
+    assert not Channel.objects.exists()
 
 
 def test_a_channel_is_its_owners_alone(people: People) -> None:
