@@ -8,7 +8,7 @@ from django.db import transaction
 
 from accounts.models import User
 from notices.kinds import How, Kind
-from notices.models import Channel, Choice, Habits, Message, Unfollowed
+from notices.models import Channel, Choice, Delivery, Habits, Message, Unfollowed
 from notices.sealing import seal
 from portal import audit
 
@@ -28,9 +28,12 @@ def choose(
     now: datetime,
 ) -> None:
     """How a person hears of which kinds, of which of their teams (by key) they do not, and when they may be disturbed.
-    Kinds that `hows` leaves out stay as they were."""
+    Kinds that `hows` leaves out stay as they were. What waits of a kind that they want to hear of no more stays in the
+    inbox alone."""
     for kind, how in hows.items():
         Choice.objects.update_or_create(user=user, kind=kind, defaults={"how": how})
+    unwanted = [kind for kind, how in hows.items() if how == How.NEVER]
+    Delivery.objects.filter(message=None, receipt__user=user, receipt__notice__kind__in=unwanted).delete()
     Unfollowed.objects.filter(user=user).exclude(team__in=unfollowed).delete()
     Unfollowed.objects.bulk_create((Unfollowed(user=user, team_id=team) for team in unfollowed), ignore_conflicts=True)
     times = {"quiet_from": quiet_from, "quiet_to": quiet_to, "digest_at": digest_at}

@@ -15,7 +15,7 @@ from accounts.models import User
 from gateways.errors import BadReply, Unavailable
 from gateways.letters import Letter
 from jobs.telling.words import words_of
-from notices.actions import add_channel, send_again
+from notices.actions import add_channel, choose, send_again
 from notices.delivery import MOST_ATTEMPTS, dead, deliver, pause
 from notices.kinds import How, Kind
 from notices.letters import WordsOf
@@ -342,6 +342,28 @@ def test_quiet_hours_hold_it_back_and_the_digest_waits_for_its_hour(
     assert [json.loads(post.body)["title"] for post in sink.got] == ["job-5-0 was evicted: Lender took it back"]
     tell(minute(180))
     assert json.loads(sink.got[1].body)["title"] == "2 notices"
+
+
+def test_who_wants_to_hear_of_it_no_more_gets_no_digest_of_it(
+    shared: World, people: People, channel: Channel, sink: HttpSink
+) -> None:
+    usual = {"unfollowed": (), "language": "en", "quiet_from": None, "quiet_to": None, "digest_at": time(15)}
+    limits = {"wait_hours": None, "loss_gpu_hours": None}
+
+    def wish(failed: How, now: datetime) -> None:
+        hows = {Kind.FAILED: failed, Kind.EVICTED: How.DIGEST}
+        choose(user=people.member, hows=hows, now=now, **usual, **limits)  # type: ignore[arg-type]
+
+    wish(How.DIGEST, minute(0))
+    failing = Job("bad").admit(0)
+    shared.see(failing, now=minute(1))
+    shared.see(failing.finish(4, "Failed"), now=minute(4))
+    evict(shared)
+    tell(minute(5))
+    wish(How.NEVER, minute(6))
+    tell(minute(180))
+    assert [json.loads(post.body)["title"] for post in sink.got] == ["job-5-0 was evicted: Lender took it back"]
+    assert Receipt.objects.filter(user=people.member).count() == 2
 
 
 def test_who_left_the_team_before_it_was_sent_gets_nothing(
