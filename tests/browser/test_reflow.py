@@ -21,10 +21,13 @@ def widest(page: Page) -> int:
     return width
 
 
-def beyond(page: Page) -> list[int]:
-    """How far each table that is wider than its place goes on beyond it, in CSS pixels."""
-    found: list[int] = page.evaluate(_BEYOND)
-    return found
+def wide_tables(page: Page, addresses: Addresses) -> dict[str, list[int]]:
+    """By the name of the page, how far each table that is wider than its place goes on beyond it, in CSS pixels."""
+    found = {}
+    for name, address in addresses.items():
+        page.goto(address)
+        found[name] = page.evaluate(_BEYOND)
+    return {name: far for name, far in found.items() if far}
 
 
 _BEYOND = """[...document.querySelectorAll(".tbl-wrap")].map((each) => each.scrollWidth - each.clientWidth)
@@ -64,12 +67,7 @@ def test_every_sum_of_lost_work_fits_a_phone(visit: Visit, language: str) -> Non
 @pytest.mark.parametrize("language", ["en", "pt-BR"])
 def test_tables_fit_a_desk(visit: Visit, addresses: Addresses, language: str) -> None:
     """What lies to the right of a table's edge nobody looks for."""
-    page = visit("platform-admin", language=language)
-    found = {}
-    for name, address in addresses.items():
-        page.goto(address)
-        found[name] = beyond(page)
-    assert {name: parts for name, parts in found.items() if parts} == {}
+    assert wide_tables(visit("platform-admin", language=language), addresses) == {}
 
 
 @pytest.mark.parametrize("width", [320, 1280])

@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser.addresses import one_of_each
 from tests.browser.conftest import Addresses, Visit
-from tests.browser.test_reflow import beyond, unfold, widest
+from tests.browser.test_reflow import unfold, wide_tables, widest
 from tests.services.portal import RunningPortal
 
 pytestmark = pytest.mark.browser
@@ -35,12 +35,7 @@ def addresses(portal: RunningPortal) -> Addresses:
 
 @pytest.mark.parametrize("language", ["en", "pt-BR"])
 def test_tables_fit_a_desk(visit: Visit, addresses: Addresses, language: str) -> None:
-    page = visit("platform-admin", language=language)
-    found = {}
-    for name, address in addresses.items():
-        page.goto(address)
-        found[name] = beyond(page)
-    assert {name: parts for name, parts in found.items() if parts} == {}
+    assert wide_tables(visit("platform-admin", language=language), addresses) == {}
 
 
 @pytest.mark.parametrize("language", ["en", "pt-BR"])
