@@ -7,8 +7,9 @@ from pathlib import Path
 
 import yaml
 
+from scheduling import names
 from tests.cluster import objects
-from tests.cluster.client import Client
+from tests.cluster.client import Client, Json
 
 MORE_THAN_THERE_ARE = 400
 """GPUs of a job that waits for ever."""
@@ -45,6 +46,12 @@ class EmulatedCluster:
         )
         self._submitted.add((namespace, name))
 
+    def leave_waiting(self, most: int, team: str = "research") -> None:
+        """Of the team's jobs that wait only so many stay: the owners of the others no longer want them."""
+        namespace = f"hyperpod-ns-{team}"
+        for each in [job for job in self._admin.items("workloads", namespace) if _waits(job)][most:]:
+            self._admin.delete("workloads", each["metadata"]["name"], namespace)
+
     def let_kueue_refuse(self, name: str, team: str = "research") -> None:
         """Time passes until its turn has come and Kueue has said why it cannot start."""
         for _ in range(_MOST_SECONDS):
@@ -65,3 +72,9 @@ class EmulatedCluster:
 
     def _clock(self, lever: str, body: object = None) -> None:
         self._admin.call("POST", f"/emulator/clock/{lever}", json=body)
+
+
+def _waits(workload: Json) -> bool:
+    conditions = workload.get("status", {}).get("conditions", [])
+    true = {each["type"] for each in conditions if each["status"] == "True"}
+    return not true & {names.QUOTA_RESERVED, names.FINISHED}
