@@ -35,6 +35,8 @@ _SECRETS: Final = {
 }
 """What each takes for an address: nothing else is handed on, since apprise would speak to any host."""
 
+_NO_ADDRESS: Final = "That is no address of the service."
+
 _OF_TEAMS: Final = ("api-version", "sig")
 """What opens a workflow. Of the rest of its query apprise would make settings of its own: a template to read from any
 file or address, waits of hours, no look at certificates."""
@@ -58,11 +60,11 @@ def send_chat(service: Service, secret: str, letter: Letter) -> None:
 
 def _channel(service: Service, secret: str, letter: Letter) -> NotifyBase:
     if not _SECRETS[service].fullmatch(secret):
-        raise ConfigurationError("That is no address of the service.")
+        raise ConfigurationError(_NO_ADDRESS)
     try:
         return _made(service, secret, letter)
     except AppriseException as error:
-        raise ConfigurationError("That is no address of the service.") from error
+        raise ConfigurationError(_NO_ADDRESS) from error
 
 
 def _made(service: Service, secret: str, letter: Letter) -> NotifyBase:
@@ -72,7 +74,7 @@ def _made(service: Service, secret: str, letter: Letter) -> NotifyBase:
     kind = NotifySlack if service is Service.SLACK else NotifyWorkflows
     parts = kind.parse_native_url(_without_settings(secret))  # type: ignore[no-untyped-call]
     if parts is None:
-        raise ConfigurationError("That is no address of the service.")
+        raise ConfigurationError(_NO_ADDRESS)
     return kind(asset=_ASSET, **parts)
 
 

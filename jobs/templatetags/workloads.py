@@ -46,9 +46,10 @@ def owner_cell(
 def _owner_cell(owner: Owner | None, namespace: str, cluster: str, link: str, language: str | None) -> SafeString:
     words = '<a href="{}" dir="auto">{}</a>'
     team = format_html(words, reverse(link, args=[owner.slug]), owner.name) if owner else gettext("no team")
-    below = [(" mono", namespace), *([("", cluster)] if cluster else ())]
-    places = format_html_join("", '<span class="tbl-sub{}">{}</span>', below)
-    return format_html('<td role="cell" class="place">{}{}</td>', team, places)
+    place = format_html('{}<span class="tbl-sub mono">{}</span>', team, namespace)
+    if cluster:
+        place += format_html('<span class="tbl-sub">{}</span>', cluster)
+    return format_html('<td role="cell" class="place">{}</td>', place)
 
 
 @register.inclusion_tag("components/sort.html")

@@ -347,12 +347,12 @@ def test_quiet_hours_hold_it_back_and_the_digest_waits_for_its_hour(
 def test_who_wants_to_hear_of_it_no_more_gets_no_digest_of_it(
     shared: World, people: People, channel: Channel, sink: HttpSink
 ) -> None:
-    usual = {"unfollowed": (), "language": "en", "quiet_from": None, "quiet_to": None, "digest_at": time(15)}
-    limits = {"wait_hours": None, "loss_gpu_hours": None}
+    habits: dict[str, Any] = {"unfollowed": (), "language": "en", "digest_at": time(15)}
+    habits |= dict.fromkeys(("quiet_from", "quiet_to", "wait_hours", "loss_gpu_hours"))
 
     def wish(failed: How, now: datetime) -> None:
         hows = {Kind.FAILED: failed, Kind.EVICTED: How.DIGEST}
-        choose(user=people.member, hows=hows, now=now, **usual, **limits)  # type: ignore[arg-type]
+        choose(user=people.member, hows=hows, now=now, **habits)
 
     wish(How.DIGEST, minute(0))
     failing = Job("bad").admit(0)
